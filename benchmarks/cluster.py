@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.measure import Case, Row, Spread
 from ramgape import Study
 from ramgape.studies.running import Runner
-from ramgape.trials.backend import TaskEngine
+from ramgape.trials.backend import TrialEngine
 from ramgape.trials.calls import Calls, Limits
 from ramgape.trials.one_trial import make_trial
 
@@ -37,7 +37,7 @@ def cases(quick: bool) -> Iterator[Case]:
     yield Case("Dask", lambda: on_dask(2 if quick else 12, min(turns, 3)))
 
 
-class OneByOne(TaskEngine):
+class OneByOne(TrialEngine):
     """So many trials under way, which end one after the other, the oldest first."""
 
     def __init__(self, slots: int) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from ramgape.trials.backend import TaskEngine
+from ramgape.trials.backend import TrialEngine
 
 
-class FakeEngine(TaskEngine):
+class FakeEngine(TrialEngine):
     """Calls are futures that the called function gives itself."""
 
     def __init__(self, slots: int) -> None:
@@ -27,7 +27,7 @@ class FakeEngine(TaskEngine):
         return future
 
 
-class VirtualEngine(TaskEngine):
+class VirtualEngine(TrialEngine):
     """Calls are made at once, and end when their time has come: a virtual time, that passes while somebody waits.
 
     Args:

@@ -46,7 +46,7 @@ HOLDERS = ("Outcome", "Search", "Trials")
 OF_THE_ENGINE = ("check_range", "formula", "label", "shown", "offset", "on_unit", "unit_range", "usual_scale", "worst",
                  "write", "value_of", "value_in", "exact_in", "risks_by", "sampler", "kernels", "narrow", "box_by",
                  "ahead_by", "transform", "untransform", "slope", "normal_risk", "normal_spread",
-                 *(name for name in vars(ramgape.questions.Task) if not name.startswith("_")))  # fmt: skip
+                 *(name for name in vars(ramgape.questions.Question) if not name.startswith("_")))  # fmt: skip
 ARMS = (ramgape.Arm("a", ramgape.Beta(2, 3)), ramgape.Arm("bb", ramgape.Uniform(0, 1)))
 SEARCH: Mapping[str, Any] = {"reward_range": (0, 1), "budget": 20}
 

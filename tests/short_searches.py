@@ -53,7 +53,7 @@ def cases() -> Iterator[tuple[Instance, dict[str, Any]]]:
                 *({"bound": bound, "risk": risk} for bound in BOUNDS for risk in RISKS),
                 *({"bound": name, "risk": "std", "task": "best-mean"} for name in BOUNDS if BOUNDS[name].means_only),
                 *(
-                    {"policy": name, **(CEILING if rule.bound else {"task": "best-mean"} if rule.of_tasks else {})}
+                    {"policy": name, **(CEILING if rule.bound else {"task": "best-mean"} if rule.of_questions else {})}
                     for name, rule in POLICIES.items()
                 ),
             ):

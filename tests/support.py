@@ -25,7 +25,9 @@ from ramgape.storage.postgres import PostgresDatabase
 from ramgape.storage.records import Moment
 from tests.reference import search as reference
 
-POLICIES = {name: rule for name, rule in ALL_POLICIES.items() if not rule.of_tasks}  # those that serve the Pareto set
+POLICIES = {
+    name: rule for name, rule in ALL_POLICIES.items() if not rule.of_questions
+}  # those that serve the Pareto set
 
 BOXES = ("mean_low", "mean_high", "risk_low", "risk_high")
 

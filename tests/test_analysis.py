@@ -20,13 +20,13 @@ import scipy
 from typer.testing import CliRunner
 
 from ramgape import InvalidData, InvalidReward, InvalidSpec, RamgapeWarning, UnknownName, analyze
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.bounds import BOUNDS
 from ramgape.cli import app
 from ramgape.common import terminal
 from ramgape.core.table import STATISTICS
 from ramgape.data import accumulator, csv_rows
 from ramgape.data.analysis import MOST_NEXT, Reading
-from ramgape.noises import NOISES
 from ramgape.policies import POLICIES
 from ramgape.risks.cvar import NODES
 from ramgape.search.engine import Engine
@@ -40,7 +40,7 @@ METHODS = [
     *(
         (bound, "mean-variance:0.01")
         for bound, known in BOUNDS.items()
-        if "confidence" in known.goals and known.noises != ("items",)  # which have tables of their own
+        if "confidence" in known.goals and known.assumptions != ("items",)  # which have tables of their own
     ),
     ("empirical-bernstein", "std"),
     ("empirical-bernstein", "cvar:0.1"),
@@ -62,8 +62,8 @@ def log_of(rounds: int, seed: int = 1) -> list[tuple[str, float]]:
 
 
 def options_for(bound: str, risk: str) -> dict[str, Any]:
-    noise = BOUNDS[bound].noises[0]
-    kind: dict[str, Any] = {"reward_range": (-1.0, 2.0)} if NOISES[noise].ranged else {"noise": noise}
+    noise = BOUNDS[bound].assumptions[0]
+    kind: dict[str, Any] = {"reward_range": (-1.0, 2.0)} if ASSUMPTIONS[noise].ranged else {"noise": noise}
     stated: dict[str, Any] = {"gaussian-paper": {"sigma_max": 0.6}, "heavy": {"kurtosis": 9.0}}.get(bound, {})
     if BOUNDS[bound].means_only:
         stated = {"sigma_max": 0.6, "task": "best-mean"}

@@ -15,10 +15,10 @@ import scipy
 
 import ramgape
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Result, Study, Uniform, analyze, identify, simulate
+from ramgape.assumptions import ASSUMPTIONS, FEWEST
 from ramgape.bounds import BOUNDS, central_limit
 from ramgape.commands.study_files import read_study_file
 from ramgape.core.statistics import FEWEST_PULLS
-from ramgape.noises import FEWEST, NOISES
 from ramgape.options import Options
 from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, StudentT
 from ramgape.search.engine import Engine
@@ -67,7 +67,7 @@ def test_a_range_alone_is_bounded_and_nothing_is_any() -> None:
 
 def test_first_looks_are_the_noises_own_unless_stated() -> None:
     spec = make_spec(NAMES, epsilon=0.1)
-    assert (spec.initial_pulls, spec.first_looks) == (10, NOISES["any"].first_looks) == (10, (10, 20))
+    assert (spec.initial_pulls, spec.first_looks) == (10, ASSUMPTIONS["any"].first_looks) == (10, (10, 20))
     spec = make_spec(NAMES, epsilon=0.1, initial_pulls=5)
     assert (spec.initial_pulls, spec.first_looks) == (5, (5, 5))
     spec = make_spec(NAMES, budget=20)  # a budget may be less than the first looks of all arms

@@ -279,7 +279,7 @@ def test_what_cannot_be_meant() -> None:
         (lambda: study.add_arm(""), InvalidSpec, "an arm must be a name that is text"),
         (lambda: study.add_arm(7), InvalidSpec, "an arm must be a name that is text"),  # type: ignore[arg-type]
         (lambda: study.add_arm("\ud800"), InvalidSpec, "an arm must be a name that is text"),
-        (lambda: study.retire("B"), InvalidSpec, "an arm to retire must be another one than the control of task"),
+        (lambda: study.retire("B"), InvalidSpec, "an arm to retire must be another one than the control of question"),
         (lambda: study.retire("A"), InvalidSpec, "an arm must be retired once, got 'A'"),
         (lambda: study.retire("Z"), UnknownName, "an arm to retire must be one of B, C, D, got 'Z'"),
     ]

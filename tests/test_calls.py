@@ -26,7 +26,7 @@ from ramgape.cli.run import make_trials
 from ramgape.commands.study_files import read_study_file
 from ramgape.search.engine import Engine
 from ramgape.studies.running import maker_of
-from ramgape.trials.backend import TaskEngine
+from ramgape.trials.backend import TrialEngine
 from ramgape.trials.calls import Calls, Clock, Limits
 from ramgape.trials.executors import Loop, Threads
 from ramgape.trials.trying import Call, Turns
@@ -328,7 +328,7 @@ class Time(Clock):
     def now(self) -> float:
         return self.present
 
-    def wait(self, engine: TaskEngine, busy: bool, seconds: float | None) -> list[Future[Any]]:
+    def wait(self, engine: TrialEngine, busy: bool, seconds: float | None) -> list[Future[Any]]:
         while busy:
             if found := engine.wait(0.01):
                 return found

@@ -15,7 +15,7 @@ from ramgape.bounds import BOUNDED, BOUNDS, Bound
 from ramgape.questions import Pareto
 from ramgape.risks import make_risk
 from ramgape.risks.table import MEANS
-from ramgape.testing import check_bound, check_policy, check_risk, check_task
+from ramgape.testing import check_bound, check_policy, check_question, check_risk
 from tests.cli_support import call, call_json
 from tests.support import POLICIES
 
@@ -126,7 +126,7 @@ class Mistaken(Pareto):
 @pytest.mark.parametrize("broken", [Careless(), Mistaken()], ids=lambda task: type(task).__name__)
 def test_a_task_that_is_none_is_found(broken: Any) -> None:
     with pytest.raises(AssertionError):
-        check_task(broken)
+        check_question(broken)
 
 
 def test_what_is_registered_is_found_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ def legal_specs(instance: Instance, bound: str, risk: str) -> list[Spec]:
 )
 def test_a_confident_end_is_a_proof_of_what_is_returned(bound: str, risk: str) -> None:
     instances = {"gaussian": NORMAL, "bounded": BOUNDED, "any": UNKNOWN, "heavy": HEAVY, "items": ITEMS}
-    instance = instances[BOUNDS[bound].noises[0]]
+    instance = instances[BOUNDS[bound].assumptions[0]]
     specs = legal_specs(instance, bound, risk)
     assert {spec.returned for spec in specs} == {"last", "smallest-doubt"}
     confident = 0

@@ -547,11 +547,18 @@ def test_list_policies() -> None:
 def test_list_bounds() -> None:
     printed = call_json("list", "bounds")
     described = {
-        row["name"]: (tuple(row["noises"]), tuple(row["risks"]), tuple(row["goals"]), row["narrows"], row["meaning"])
+        row["name"]: (
+            tuple(row["assumptions"]),
+            tuple(row["risks"]),
+            tuple(row["goals"]),
+            row["narrows"],
+            row["meaning"],
+        )
         for row in printed["bounds"]
     }
     assert described == {
-        name: (bound.noises, bound.risks, bound.goals, bound.narrows, bound.meaning) for name, bound in BOUNDS.items()
+        name: (bound.assumptions, bound.risks, bound.goals, bound.narrows, bound.meaning)
+        for name, bound in BOUNDS.items()
     }
     assert {(row["noise"], row["risk"], row["goal"]): row["bound"] for row in printed["auto"]} == AUTOMATIC
     table = call("list", "bounds").stdout

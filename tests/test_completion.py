@@ -11,7 +11,7 @@ import pytest
 from ramgape.cli import completion
 from ramgape.policies import POLICIES
 from ramgape.problems.instances import instance_names
-from ramgape.questions import TASKS
+from ramgape.questions import QUESTIONS
 from ramgape.studies.study import Study
 from tests.cli_support import call, environment
 
@@ -53,7 +53,7 @@ def test_studies_of_the_store_that_is_meant(tmp_path: Path) -> None:
 
 
 def test_every_list_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, kinds in (("policy", POLICIES), ("task", TASKS)):
+    for name, kinds in (("policy", POLICIES), ("question", QUESTIONS)):
         complete = completion.completer(name)
         assert complete is not None
         assert set(kinds) <= set(complete(""))

@@ -29,14 +29,14 @@ SMALL = ramgape.Instance(
     reward_range=(0.0, 1.0),
     noise="bounded",
 )
-TASKS = ["pareto", "best-mean", "best-mean:max-risk=0.3", "better-than:control=c", "least-risk:min-mean=0.4"]
+QUESTIONS = ["pareto", "best-mean", "best-mean:max-risk=0.3", "better-than:control=c", "least-risk:min-mean=0.4"]
 
 
 def without_time(runs: Runs) -> list[Run]:
     return [replace(run, seconds=0.0) for run in runs]
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", QUESTIONS)
 def test_a_point_is_what_searches_of_that_length_answer(task: str) -> None:
     """By ask and tell, with the task's own regret: by gaps, as in a trace, it is another one for ceilings."""
     options: dict[str, Any] = {"budget": 900, "task": task, "risk": "std", "policy": "round-robin"}

@@ -15,14 +15,14 @@ import ramgape.testing
 from ramgape.bounds import Bound
 from ramgape.core.kernel import is_kernel
 from ramgape.options import OPTIONS
-from ramgape.questions import Boxes, Pareto, Task, Wanted
+from ramgape.questions import Boxes, Pareto, Question, Wanted
 from ramgape.search.policy_state import PolicyState
 from ramgape.storage import Store
 
 THINGS: list[Any] = [
     *(getattr(ramgape, name) for name in ramgape.__all__ if name != "__version__"),
     *(getattr(ramgape.testing, name) for name in ramgape.testing.__all__),
-    *(Bound, Boxes, Pareto, PolicyState, Store, Task, Wanted),
+    *(Bound, Boxes, Pareto, PolicyState, Store, Question, Wanted),
 ]
 CLASSES = [thing for thing in THINGS if inspect.isclass(thing)]
 LATER = {name for name, row in OPTIONS.items() if not row.doors}  # names that are kept and mean nothing yet

@@ -19,7 +19,7 @@ import pytest
 
 import ramgape
 from ramgape import FailingArm, Study, Trials, WorkerLost
-from ramgape.trials.backend import TaskEngine
+from ramgape.trials.backend import TrialEngine
 from ramgape.trials.calls import Calls, Limits
 from ramgape.trials.choice import check_resources, engine_of
 from ramgape.trials.executors import ExecutorEngine
@@ -33,7 +33,7 @@ OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "budget": 12, "policy": "roun
 LONG = 60.0  # seconds that nobody waits for: if they pass, a test has failed
 
 
-class Scripted(TaskEngine):
+class Scripted(TrialEngine):
     """Makes trials where they are begun; of some it says that their machine has gone.
 
     Args:
@@ -75,12 +75,12 @@ class Scripted(TaskEngine):
 
 
 @pytest.fixture
-def on(monkeypatch: pytest.MonkeyPatch) -> Callable[[TaskEngine], None]:
+def on(monkeypatch: pytest.MonkeyPatch) -> Callable[[TrialEngine], None]:
     """Has studies run on an engine."""
 
-    def use(engine: TaskEngine) -> None:
+    def use(engine: TrialEngine) -> None:
         @contextmanager
-        def chosen(*_: object, **__: object) -> Iterator[TaskEngine]:
+        def chosen(*_: object, **__: object) -> Iterator[TrialEngine]:
             yield engine
             engine.close()
 

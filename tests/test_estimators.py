@@ -264,7 +264,9 @@ HEAVY: dict[str, Any] = {"noise": "heavy:sigma_max=1.3", "epsilon": 0.3}
 @pytest.mark.parametrize("bound", NAMES)
 def test_what_they_cannot_serve_is_refused_with_what_they_can(bound: str) -> None:
     for task in ("pareto", "least-risk", "best-mean:max-risk=1", "better-than:control=a,objective=both"):
-        with pytest.raises(InvalidSpec, match=f"task must be about means alone with bound {bound}.*best-mean, top:2"):
+        with pytest.raises(
+            InvalidSpec, match=f"question must be about means alone with bound {bound}.*best-mean, top:2"
+        ):
             make_spec(["a", "b", "c"], bound=bound, task=task, **HEAVY)
     for task in ("best-mean", "top:2", "better-than:control=a"):
         assert make_spec(["a", "b", "c"], bound=bound, task=task, **HEAVY).bound == bound

@@ -385,7 +385,7 @@ def test_data_that_are_heavier_than_stated_are_noticed() -> None:
         warned = analysed(Exponential(), f"heavy:kurtosis=10,{statement}").result.warnings
         assert any(f"a far larger {what} than the stated 0.4" in warning for warning in warned)
     warned = analysed(Exponential(), "gaussian").result.warnings
-    assert any("noise heavy:kurtosis=10" in warning for warning in warned)
+    assert any("assumption heavy:kurtosis=10" in warning for warning in warned)
 
 
 def test_a_budget_is_judged_by_the_same_bound() -> None:
@@ -399,20 +399,23 @@ def test_a_budget_is_judged_by_the_same_bound() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"noise": "heavy"}, "noise heavy must be given with what is known of its tails: heavy:kurtosis=10"),
+        ({"noise": "heavy"}, "assumption heavy must be given with what is known of its tails: heavy:kurtosis=10"),
         ({"noise": "heavy:kurtosis=0.9"}, "kurtosis must be a finite number of at least 1"),
         ({"noise": "heavy", "kurtosis": math.inf}, "kurtosis must be a finite number of at least 1"),
         ({"noise": "heavy:sigma_max=2"}, "kurtosis must be given for a task about mean and risk: sigma_max and cv"),
         ({"noise": "heavy:cv=2"}, "kurtosis must be given for a task about mean and risk: sigma_max and cv"),
         ({"noise": "heavy:kurtosis=9,cv=0"}, "cv must be a finite number above 0"),
         ({"noise": "heavy:kurtosis=9,sigma_max=0"}, "sigma_max must be a finite number above 0"),
-        ({"noise": "heavy:kurtosis=many"}, "noise must be written heavy[:kurtosis=NUMBER,sigma_max=NUMBER,cv=NUMBER]"),
+        (
+            {"noise": "heavy:kurtosis=many"},
+            "assumption must be written heavy[:kurtosis=NUMBER,sigma_max=NUMBER,cv=NUMBER]",
+        ),
         ({"noise": "heavy:kurtosis=9", "kurtosis": 9}, "kurtosis must be given once"),
         ({"noise": "heavy:kurtosis=9", "reward_range": (0, 1)}, "reward_range must be absent with heavy noise"),
         ({"noise": "heavy:kurtosis=9", "risk": "cvar:0.1"}, "risk must be one that heavy rewards have an interval for"),
         ({"noise": "heavy:kurtosis=9", "bound": "gaussian"}, "bound must be one that serves heavy rewards"),
-        ({"reward_range": (0, 1), "kurtosis": 9}, "kurtosis must be absent without noise heavy"),
-        ({"noise": "gaussian", "cv": 1}, "cv must be absent without noise heavy"),
+        ({"reward_range": (0, 1), "kurtosis": 9}, "kurtosis must be absent without assumption heavy"),
+        ({"noise": "gaussian", "cv": 1}, "cv must be absent without assumption heavy"),
     ],
 )
 def test_statements_that_make_no_sense(options: dict[str, Any], words: str) -> None:

@@ -315,7 +315,7 @@ def test_a_budget_on_items() -> None:
         ({"initial_pulls": 11}, "initial_pulls must be at most as many as there are items"),
         ({"items": 5}, "items must be a list"),
         ({"reward_range": None}, "reward_range must be given with items"),
-        ({"noise": "gaussian"}, "noise must be items or bounded with items"),
+        ({"noise": "gaussian"}, "assumption must be items or bounded with items"),
         ({"risk": "cvar:0.1"}, "risk must be one that items rewards have an interval for"),
         ({"bound": "pairwise"}, "items-pairwise"),
         ({"epsilon": None, "budget": 21}, "budget must be at most 20"),
@@ -372,7 +372,7 @@ def test_items_may_be_pictures() -> None:
 
 
 def test_noise_items_needs_items() -> None:
-    with pytest.raises(InvalidSpec, match="noise must be another one without items"):
+    with pytest.raises(InvalidSpec, match="assumption must be another one without items"):
         make_spec(["A", "B"], noise="items", epsilon=0.1, **RANGE)
     with pytest.raises(InvalidSpec, match="repeats must be a whole number of at least 1"):
         Items(["a", "b"], repeats=0)

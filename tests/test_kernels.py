@@ -229,7 +229,7 @@ class Reference:
     def __init__(self, engine: Engine) -> None:
         spec = engine.spec
         self.bound = REFERENCE_NAMES[spec.bound]
-        self.estimates = reference.Estimates(len(spec.names), centre=None if spec.noise == "gaussian" else 0.5)
+        self.estimates = reference.Estimates(len(spec.names), centre=None if spec.assumption == "gaussian" else 0.5)
         self.boxes: dict[int, reference.Box] = {}
         self.setting = reference.Setting(
             arm_count=len(spec.names),

@@ -17,7 +17,7 @@ import pytest
 from ramgape import InvalidData, InvalidReward, InvalidSpec, RamgapeWarning, UnknownName, analyze
 from ramgape.data.analysis import Analysis
 from ramgape.data.missing import is_missing
-from ramgape.questions import make_task
+from ramgape.questions import make_question
 from tests.cli_support import call, call_json, complaint
 
 BOUNDED: dict[str, Any] = {"reward_range": (0.0, 1.0)}
@@ -555,7 +555,7 @@ def test_a_certificate_follows_from_the_intervals_of_all_arms(task: str) -> None
     assert apart is not None
     kept = [arm for arm in analysis.result.arms if arm.name not in apart.arms]
     answer = np.array([arm.name in apart.front for arm in kept])
-    asked = make_task(task).among([arm.name for arm in kept])
+    asked = make_question(task).among([arm.name for arm in kept])
     verdicts = set()
     for corner in itertools.product((0, 1), repeat=2 * len(kept)):
         truth = [arm.mean_interval[end] for arm, end in zip(kept, corner, strict=False)]

@@ -31,7 +31,7 @@ from ramgape.core.doubt import follow
 from ramgape.core.kernel import kernel
 from ramgape.core.pareto import Floats, Mask
 from ramgape.policies.ramgape import decide as compiled_ramgape
-from ramgape.questions import Boxes, Task, Wanted, make_task
+from ramgape.questions import Boxes, Question, Wanted, make_question
 from ramgape.questions.question import Places
 from ramgape.search.engine import Engine
 from ramgape.search.policy_state import PolicyState
@@ -213,7 +213,7 @@ def compare_best(arms, memory, search, problem, changed):  # type: ignore[no-unt
 
 
 @dataclass(frozen=True)
-class BestMean(Task):
+class BestMean(Question):
     """The arm with the highest mean: the shortest task there is."""
 
     name: ClassVar[str] = "test-best-mean"
@@ -280,18 +280,18 @@ def test_a_task_under_a_budget() -> None:
 
 @pytest.mark.parametrize("option", [{"policy": "evidence"}, {"policy": "ape"}, {"bound": "pairwise", "rho": 0}])
 def test_what_is_made_for_another_question_is_refused(option: dict[str, Any]) -> None:
-    with pytest.raises(InvalidSpec, match=r"must be (one that serves|another one for) t"):
+    with pytest.raises(InvalidSpec, match=r"must be (one that serves|another one for) (t|q)"):
         simulate(THREE, task=BestMean(), epsilon=0.02, **option)
 
 
 def test_a_task_by_its_name() -> None:
     register("task", "test-best-mean", BestMean)
-    assert make_task("test-best-mean") == BestMean()
-    assert make_task("test-best-mean:handicap=0.5") == make_task("test-best-mean:0.5") == BestMean(0.5)
+    assert make_question("test-best-mean") == BestMean()
+    assert make_question("test-best-mean:handicap=0.5") == make_question("test-best-mean:0.5") == BestMean(0.5)
     assert str(BestMean(0.5)) == "test-best-mean:handicap=0.5"
-    assert make_task(str(BestMean(0.5))) == BestMean(0.5)
-    assert str(make_task("pareto")) == "pareto"
-    with pytest.raises(ramgape.UnknownName, match="task must be one of"):
-        make_task("parteo")
+    assert make_question(str(BestMean(0.5))) == BestMean(0.5)
+    assert str(make_question("pareto")) == "pareto"
+    with pytest.raises(ramgape.UnknownName, match="question must be one of"):
+        make_question("parteo")
     study = Study.create("best", arms=["a", "b"], reward_range=(0, 1), epsilon=0.05, task="test-best-mean")
     assert study.report().result.front == ()

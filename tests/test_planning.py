@@ -272,7 +272,7 @@ def test_without_an_epsilon_only_exact_answers_count() -> None:
         ({"seed": -1}, "seed must be"),
         ({"callback": 3}, "callback must be a function"),
         ({"max_pulls": 3}, "max_pulls must be a whole number of at least 20"),
-        ({"noise": "gaussian"}, "noise must be absent"),
+        ({"noise": "gaussian"}, "assumption must be absent"),
     ],
 )
 def test_bad_input(options: dict[str, Any], words: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import ramgape
 from ramgape.common.formatting import short_names
-from ramgape.questions import TASKS
+from ramgape.questions import QUESTIONS
 from ramgape.search.result import Alarm, Goal, Result, Stopped
 from tests.results import NOT_PULLED, make_arm, make_result
 
@@ -125,7 +125,7 @@ COUNTS: dict[str, int] = {}
 
 @pytest.mark.parametrize("task", SEARCHES)
 def test_every_task_has_its_sentence(task: str) -> None:
-    assert {name.split(":")[0] for name in SEARCHES} == set(TASKS)
+    assert {name.split(":")[0] for name in SEARCHES} == set(QUESTIONS)
     COUNTS.clear()
     options: dict[str, Any] = {"task": task, "reward_range": (0, 1), "alarm": None}
     proved = ramgape.identify(pull, ["one", "two", "three"], epsilon=0.1, **options)

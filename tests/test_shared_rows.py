@@ -22,7 +22,7 @@ RANGED: dict[str, Any] = {"reward_range": (0.0, 1.0)}
 BEST: dict[str, Any] = {"task": "best-mean", "epsilon": 0.1}
 INDEPENDENT = "with arms independent of each other"
 SHARED = "where arms may depend on each other within a block, and no arm skips a block because of its rewards"
-NOISES = {
+ASSUMPTIONS = {
     "bounded": RANGED,
     "gaussian": {"noise": "gaussian"},
     "any": {"noise": "any"},
@@ -59,7 +59,7 @@ def errors_of(kind: str, noise: str, runs: int, seed: int, **options: Any) -> tu
 
     Every search looks at the rows one by one and ends as soon as it may. B is exactly epsilon behind A, so B is wrong.
     """
-    options = {**NOISES[noise], **BEST, **options}
+    options = {**ASSUMPTIONS[noise], **BEST, **options}
     make = coins if noise == "bounded" else normals
     generator = np.random.default_rng(seed)
     bound = analyze(wide(make("independent", 0.1, 30, generator)), **options).result.bound
@@ -106,10 +106,10 @@ def test_rows_are_still_answered(kind: str) -> None:
 
 
 class TestTables:
-    @pytest.mark.parametrize("noise", NOISES)
+    @pytest.mark.parametrize("noise", ASSUMPTIONS)
     def test_a_wide_table_has_intervals_for_each_arm(self, noise: str) -> None:
         rows = normals("equal", 0.1, 40, np.random.default_rng(1)) * 0.1 + 0.5
-        result = analyze(wide(rows), **NOISES[noise], **BEST).result
+        result = analyze(wide(rows), **ASSUMPTIONS[noise], **BEST).result
         assert result.bound == BOXES[noise]
         assert SHARED in result.guarantee or "prove nothing yet" in result.guarantee
         assert INDEPENDENT not in result.guarantee
@@ -328,7 +328,7 @@ def test_sentences_that_rest_on_products_say_so(noise: str) -> None:
         for row in generator.uniform([0.4, 0.0], [0.8, 0.4], (400, 2))
         for arm, reward in zip("AB", row, strict=True)
     ]
-    result = analyze(rows, **NOISES[noise], **BEST).result
+    result = analyze(rows, **ASSUMPTIONS[noise], **BEST).result
     assert (result.stopped, result.front) == ("confidence", ("A",))
     assert "pairwise" in result.bound
     assert f", {INDEPENDENT}: " in result.guarantee

@@ -29,9 +29,9 @@ from ramgape import (
     replicate,
     simulate,
 )
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.bounds import BOUNDS, resolve_bound
 from ramgape.errors import LONGEST_MESSAGE
-from ramgape.noises import NOISES
 from ramgape.search.spec import Spec, make_spec
 from tests.support import POLICIES
 
@@ -110,7 +110,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         for option in ("sigma_max", "resolution")
         for value in (0, -1.0, math.nan, math.inf, "1", True)
     ),
-    ({"resolution": 0.5}, "resolution", "absent without gaussian noise", "0.5"),
+    ({"resolution": 0.5}, "resolution", "absent without assumption gaussian", "0.5"),
     # the rewards
     *(
         ({"reward_range": value}, "reward_range", "two finite numbers (low, high) with low < high", repr(value))
@@ -129,9 +129,9 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         for value in ((0, math.inf), (-math.inf, 0), (-math.inf, math.inf))
     ),
     ({"reward_range": None, "noise": "bounded"}, "reward_range", "two finite numbers (low, high)", "None"),
-    ({"reward_range": (0, 1), "noise": "gaussian"}, "reward_range", "absent with gaussian noise", "(0, 1)"),
-    ({"reward_range": (0, 1), "noise": "any"}, "reward_range", "absent with any noise", "(0, 1)"),
-    ({"resolution": 1.0, "reward_range": None}, "resolution", "absent without gaussian noise", "1.0"),
+    ({"reward_range": (0, 1), "noise": "gaussian"}, "reward_range", "absent with assumption gaussian", "(0, 1)"),
+    ({"reward_range": (0, 1), "noise": "any"}, "reward_range", "absent with assumption any", "(0, 1)"),
+    ({"resolution": 1.0, "reward_range": None}, "resolution", "absent without assumption gaussian", "1.0"),
     # bounds that do not serve
     (
         {"bound": "gaussian-paper"},
@@ -216,10 +216,10 @@ UNKNOWN = [
     ("direction", "maximise", "maximize", {}),
     ("direction", "minimum", "minimize", {}),
     ("direction", 1, None, {}),
-    ("noise", "bernoulli", None, {}),
-    ("noise", "gauss", "gaussian", {}),
-    ("noise", "bound", "bounded", {}),
-    ("noise", 5, None, {}),
+    ("assumption", "bernoulli", None, {}),
+    ("assumption", "gauss", "gaussian", {}),
+    ("assumption", "bound", "bounded", {}),
+    ("assumption", 5, None, {}),
     ("exploration", "theorm", "theorem", {"budget": 100, "policy": "ramgape"}),
     ("exploration", "sharper", "sharp", {"budget": 100, "policy": "ramgape"}),
     ("exploration", "", None, {"budget": 100, "policy": "ramgape"}),
@@ -232,7 +232,7 @@ CHOICES = {
     "policy": ["auto", *policies.POLICIES, *policies.ALIASES],
     "bound": ["auto", *BOUNDS],
     "direction": ["maximize", "minimize"],
-    "noise": list(NOISES),
+    "assumption": list(ASSUMPTIONS),
     "exploration": ["theorem", "sharp"],
     "returned": ["last", "smallest-doubt"],
 }
@@ -313,7 +313,12 @@ def test_defaults() -> None:
     assert (spec.delta, str(spec.risk), spec.rho, spec.alpha) == (0.05, "std", None, None)
     paper = make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.05, rho=0.01)
     assert (str(paper.risk), paper.rho, paper.alpha) == ("mean-variance:0.01", 0.01, 1.0 / 3.01)
-    assert (spec.goal, spec.noise, spec.direction, spec.policy) == ("confidence", "bounded", "maximize", "evidence")
+    assert (spec.goal, spec.assumption, spec.direction, spec.policy) == (
+        "confidence",
+        "bounded",
+        "maximize",
+        "evidence",
+    )
     assert (spec.max_pulls, spec.initial_pulls, spec.returned) == (10**9, 2, "last")
     assert (spec.budget, spec.exploration, spec.sigma_max, spec.warnings) == (None, None, None, ())
     assert spec.limit == spec.max_pulls
@@ -336,7 +341,7 @@ def test_auto_is_the_bound_we_recommend(noise: str, goal: str, bound: str) -> No
     spec = spec_of(**options)
     assert spec.bound == bound == resolve_bound("auto", noise, spec.risk, goal)
     assert spec_of(**options, bound=bound) == spec
-    assert noise in BOUNDS[bound].noises
+    assert noise in BOUNDS[bound].assumptions
     assert goal in BOUNDS[bound].goals
 
 
@@ -604,7 +609,9 @@ def test_counts_beyond_all_use_are_refused(what: str) -> None:
         spec_of(**{what: 10**31})
 
 
-@pytest.mark.parametrize("options", [{"noise": "gaussian"}, {"reward_range": (0, 2)}], ids=["noise", "reward_range"])
+@pytest.mark.parametrize(
+    "options", [{"assumption": "gaussian"}, {"reward_range": (0, 2)}], ids=["assumption", "reward_range"]
+)
 def test_an_instance_knows_its_own_noise(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidSpec, match=f"^{next(iter(options))} must be absent: the instance knows its own, got "):
         ramgape.simulate("paper:1", **options)

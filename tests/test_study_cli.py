@@ -219,7 +219,7 @@ def test_create_takes_all_options_of_a_search(shell: Shell) -> None:
         search = study.spec.search
         assert study.spec.retries == 7
     assert search.names == ("-x", "Ä 日本")
-    assert (search.noise, search.epsilon, search.risk_epsilon, search.delta) == ("gaussian", 0.01, 0.005, 0.05)
+    assert (search.assumption, search.epsilon, search.risk_epsilon, search.delta) == ("gaussian", 0.01, 0.005, 0.05)
     assert (search.rho, search.policy, search.direction, search.max_pulls) == (0.2, "evidence", "minimize", 5000)
     assert (search.initial_pulls, search.sigma_max, search.resolution) == (4, 2.0, 0.001)
 

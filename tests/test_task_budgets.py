@@ -13,7 +13,7 @@ from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from ramgape.simulation.simulation import simulated_spec
 
-TASKS = [
+QUESTIONS = [
     "best-mean",
     "best-mean:max-risk=0.2",
     "best-mean:max-risk=0.001",  # nobody is feasible
@@ -33,7 +33,7 @@ ARMS = Instance(
 )
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", QUESTIONS)
 def test_both_roads_agree(task: str) -> None:
     """Asked and told one by one, in chunks, and simulated at once."""
     spec = simulated_spec(ARMS, task=task, budget=301)
@@ -47,7 +47,7 @@ def test_both_roads_agree(task: str) -> None:
     assert by_pull.stopped == "budget"
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", QUESTIONS)
 def test_a_budget_finds_the_answer(task: str) -> None:
     """Every arm is at least four standard errors from where its place would change, by then; no run of 20 may fail.
 
@@ -64,7 +64,7 @@ def test_nobody_is_an_answer() -> None:
     assert result.stopped == "budget"
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", QUESTIONS)
 def test_every_arm_is_looked_at_again(task: str) -> None:
     """A tenth of the pulls goes to the arm with the fewest: no arm may starve, whatever the first rewards were."""
     result = simulate(ARMS, task=task, budget=3_000)

@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon, Rectangle
 
 import ramgape
-from ramgape import BestMean, BestScore, BetterThan, LeastRisk, Pareto, Result, Task, Top, simulate
+from ramgape import BestMean, BestScore, BetterThan, LeastRisk, Pareto, Question, Result, Top, simulate
 from ramgape.errors import InvalidSpec, RamgapeWarning
 from ramgape.problems.environments import Arm, Beta, Instance
 from ramgape.questions import PlaneLine, Wanted
@@ -131,7 +131,7 @@ def compared(
     ],
     ids=str,
 )
-def test_what_an_answer_goes_by(task: Task, told: Wanted, expected: tuple[Any, ...]) -> None:
+def test_what_an_answer_goes_by(task: Question, told: Wanted, expected: tuple[Any, ...]) -> None:
     lines = task.lines(told, {"a": (0.5, 0.1), "unseen": (math.nan, math.nan)})
     found = [(line.mean_weight, line.risk_weight, line.words) for line in lines]
     assert found == [(mean, risk, words) for mean, risk, _, words in expected]
@@ -386,4 +386,6 @@ def test_a_plan_for_every_task(task: str, answer: tuple[str, ...]) -> None:
         assert "Gaussian arms like these would take about" in words
     else:
         assert row.lower_bound is None
-        assert planned.bound_note.startswith(f"nothing of the kind is known for task {planned.task}, only for pareto")
+        assert planned.bound_note.startswith(
+            f"nothing of the kind is known for question {planned.task}, only for pareto"
+        )

@@ -27,10 +27,10 @@ from ramgape import (
     InvalidSpec,
     LeastRisk,
     Pareto,
+    Question,
     RamgapeWarning,
     Result,
     Study,
-    Task,
     Top,
     Uniform,
     UnknownName,
@@ -41,11 +41,11 @@ from ramgape import (
     simulate,
 )
 from ramgape.bounds import BOUNDS
-from ramgape.questions import TASKS, Boxes, Rescaling, Wanted, make_task
+from ramgape.questions import QUESTIONS, Boxes, Rescaling, Wanted, make_question
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
-from ramgape.testing import check_task
+from ramgape.testing import check_question
 from tests.cli_support import call, call_json, complaint
 from tests.guarantees import most_allowed
 from tests.reference import tasks as reference
@@ -53,7 +53,7 @@ from tests.support import changing
 
 # Each task with how the reference has it, for means and risks from 0 to 1 and arms called 0, 1, 2, ...
 Reference = Callable[[Sequence[reference.Box], float], reference.Found]
-EACH: dict[str, tuple[Task, Reference]] = {
+EACH: dict[str, tuple[Question, Reference]] = {
     "best mean": (BestMean(), lambda boxes, _: reference.top(boxes, 1, reference.mean_of)),
     "least risk": (LeastRisk(), lambda boxes, _: reference.top(boxes, 1, reference.safety_of)),
     "best score": (BestScore(1.5), lambda boxes, _: reference.top(boxes, 1, reference.score_of(1.5))),
@@ -77,7 +77,7 @@ COLUMNS = ("mean_low", "average", "mean_high", "risk_low", "risk", "risk_high")
 # --- the kernels against the reference --------------------------------------------------------------
 
 
-def engine_of(task: Task, count: int) -> Engine:
+def engine_of(task: Question, count: int) -> Engine:
     """A search on a scale on which the task means the same: rewards in [0, 1], a risk in their units."""
     spec = make_spec(range(count), reward_range=(0, 1), epsilon=0.0625, task=task, risk="std", policy="ramgape")
     engine = Engine(spec)
@@ -136,7 +136,7 @@ def test_doubts_are_those_of_the_reference(name: str, data: st.DataObject) -> No
         check_against(engine, boxes, found)
         # What is proved of the present answer is what the rule looks at.
         sides = Boxes(*(engine.arms[side] for side in Boxes._fields))
-        tolerances = engine.task.tolerances(engine.answer(), sides)[0]
+        tolerances = engine.question.tolerances(engine.answer(), sides)[0]
         if isinstance(task, BetterThan):  # that an arm is better is proved without a tolerance
             tolerances += 0.0625 * engine.answer()
         assert tolerances.tolist() == engine.arms["doubt"].tolist()
@@ -155,7 +155,7 @@ def test_no_arm_is_compared_before_all_have_their_first_pulls() -> None:
 @pytest.mark.few(2)
 @pytest.mark.parametrize("constant", [(0,), (0, 1), (0, 1, 2)])
 @each_task
-def test_nothing_waits_for_an_arm_that_is_set_aside(task: Task, constant: tuple[int, ...]) -> None:
+def test_nothing_waits_for_an_arm_that_is_set_aside(task: Question, constant: tuple[int, ...]) -> None:
     """All its rewards are equal, and nothing can be said of it: a search in which all else is settled ends."""
     generator = np.random.default_rng(3)
 
@@ -173,11 +173,11 @@ def test_nothing_waits_for_an_arm_that_is_set_aside(task: Task, constant: tuple[
 
 @pytest.mark.few(2)
 @each_task
-def test_each_task_does_what_a_search_relies_on(task: Task) -> None:
-    check_task(replace(task, control="a") if isinstance(task, BetterThan) else task)
+def test_each_task_does_what_a_search_relies_on(task: Question) -> None:
+    check_question(replace(task, control="a") if isinstance(task, BetterThan) else task)
 
 
-def claims(task: Task, answer: set[int], means: Sequence[float], risks: Sequence[float], epsilon: float) -> bool:
+def claims(task: Question, answer: set[int], means: Sequence[float], risks: Sequence[float], epsilon: float) -> bool:
     """The sentence of a task about an answer, in plain Python: whether it is true, with epsilon above 0."""
     arms = range(len(means))
     others = [arm for arm in arms if arm not in answer]
@@ -215,7 +215,7 @@ def claims(task: Task, answer: set[int], means: Sequence[float], risks: Sequence
 
 
 @each_task
-def test_random_boxes_that_hold_never_prove_a_wrong_claim(task: Task) -> None:
+def test_random_boxes_that_hold_never_prove_a_wrong_claim(task: Question) -> None:
     """A truth anywhere in the boxes, often at a corner. No chance is involved: not one may be wrong."""
     generator, proved, right = np.random.default_rng(11), 0, 0
     for _ in range(200):
@@ -243,7 +243,7 @@ def test_random_boxes_that_hold_never_prove_a_wrong_claim(task: Task) -> None:
 
 
 @each_task
-def test_regret_is_the_least_tolerance_at_which_the_claim_is_true(task: Task) -> None:
+def test_regret_is_the_least_tolerance_at_which_the_claim_is_true(task: Question) -> None:
     generator = np.random.default_rng(5)
     named = task.among(["0", "1", "2", "3"])
     for _ in range(100):
@@ -310,7 +310,7 @@ TWINS = Instance(
 @pytest.mark.parametrize(
     "task", [BestMean(), BestMean(max_risk=0.14), BestMean(max_risk=0.05), LeastRisk(min_mean=0.5), Top(3), Top(2)]
 )
-def test_duplicates_are_found_out_up_to_epsilon(task: Task, policy: str) -> None:
+def test_duplicates_are_found_out_up_to_epsilon(task: Question, policy: str) -> None:
     result = simulate(TWINS, task=task, policy=policy, epsilon=(0.05, 0.03), seed=2, max_pulls=100_000)
     assert result.stopped == "confidence"
     assert result.truth is not None
@@ -322,7 +322,7 @@ STREAMS = np.random.default_rng(8).beta(
 )
 
 
-def search(task: Task, order: Sequence[int], scale: float = 1.0, shift: float = 0.0, **options: Any) -> Result:
+def search(task: Question, order: Sequence[int], scale: float = 1.0, shift: float = 0.0, **options: Any) -> Result:
     """A search in which every arm has its own fixed rewards, wherever it stands and whatever their unit."""
     taken = dict.fromkeys(map(str, order), -1)
 
@@ -345,7 +345,7 @@ def pulls_by_name(result: Result) -> dict[str, int]:
 
 
 @each_task
-def test_relabelling_arms_relabels_pulls_and_answer(task: Task) -> None:
+def test_relabelling_arms_relabels_pulls_and_answer(task: Question) -> None:
     first = search(task, range(5))
     assert first.stopped == "confidence"
     for order in ([4, 2, 0, 3, 1], [1, 0, 3, 2, 4]):
@@ -356,7 +356,7 @@ def test_relabelling_arms_relabels_pulls_and_answer(task: Task) -> None:
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 @pytest.mark.parametrize(("scale", "shift"), [(4.0, -2.0), (0.25, 64.0)])
 @each_task
-def test_other_units_ask_the_same_question(task: Task, scale: float, shift: float, direction: str) -> None:
+def test_other_units_ask_the_same_question(task: Question, scale: float, shift: float, direction: str) -> None:
     """Powers of two are exact; costs are the negatives. Ceilings, floors, margins and tolerances go along."""
     sign = 1.0 if direction == "maximize" else -1.0
     first = search(task, range(5))
@@ -377,12 +377,12 @@ def test_a_pair_of_tolerances_gives_the_ceiling_its_own() -> None:
     spec = make_spec(
         ["a", "b", "c"], reward_range=(0, 2), risk="variance", epsilon=(0.02, 0.005), task="best-mean:max-risk=0.02"
     )
-    assert spec.unit_task == BestMean(max_risk=0.02 / 0.005 * 0.02 / 2)
-    assert spec.oriented_task == BestMean(max_risk=0.02 / 0.005 * 0.02)
+    assert spec.unit_question == BestMean(max_risk=0.02 / 0.005 * 0.02 / 2)
+    assert spec.oriented_question == BestMean(max_risk=0.02 / 0.005 * 0.02)
     scored = make_spec(
         ["a", "b", "c"], reward_range=(0, 2), risk="variance", epsilon=(0.02, 0.005), task="best-score:weight=8"
     )
-    assert scored.unit_task == BestScore(weight=2.0)
+    assert scored.unit_question == BestScore(weight=2.0)
     assert Rescaling(-1.0, -10.0, 5.0)(3.0) == (-3.0 + 10.0) / 5.0
 
 
@@ -404,7 +404,9 @@ SERVING: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.filterwarnings("ignore:.*as large as the ceiling:ramgape.RamgapeWarning")
 @pytest.mark.parametrize(("noise", "setting"), SERVING, ids=[f"{noise} {setting}" for noise, setting in SERVING])
 @each_task
-def test_every_bound_noise_and_risk_that_gives_boxes_serves(task: Task, noise: str, setting: dict[str, Any]) -> None:
+def test_every_bound_noise_and_risk_that_gives_boxes_serves(
+    task: Question, noise: str, setting: dict[str, Any]
+) -> None:
     """Clear arms: the answer comes and is right, but for a chance of 0.01 each, which these seeds are not."""
     means, bounded = (0.2, 0.5, 0.8), noise == "bounded"
     kinds = [Beta(20 * mean, 20 - 20 * mean) if bounded else Gaussian(mean, 0.01) for mean in means]
@@ -503,7 +505,7 @@ def test_the_steering_rule_does_not_stall() -> None:
 
 
 def test_means_alone_have_the_level_of_two_sides() -> None:
-    def level(task: Task, **options: Any) -> float:
+    def level(task: Question, **options: Any) -> float:
         asked: dict[str, Any] = {"reward_range": (0, 1), "policy": "ramgape", **options}
         return float(Engine(make_spec(range(10), epsilon=0.05, task=task, **asked)).arms["level"][0])
 
@@ -543,7 +545,7 @@ def random_instance(generator: np.random.Generator, noise: str) -> Instance:
     return Instance("random", tuple(arms), (0.0, 1.0) if bounded else None, noise, None if bounded else 0.5, risk="std")
 
 
-def wrong_answers(task: Task, noise: str, runs: int, delta: float, **options: Any) -> tuple[int, int]:
+def wrong_answers(task: Question, noise: str, runs: int, delta: float, **options: Any) -> tuple[int, int]:
     """Of so many random problems, one run each: how many claims are false, and how many answers are empty."""
     generator, wrong, empty = np.random.default_rng(21), 0, 0
     for seed in range(runs):
@@ -564,7 +566,7 @@ def wrong_answers(task: Task, noise: str, runs: int, delta: float, **options: An
     ],
     ids=str,
 )
-def test_wrong_answers_are_rarer_than_delta(task: Task, noise: str) -> None:
+def test_wrong_answers_are_rarer_than_delta(task: Question, noise: str) -> None:
     """40 runs at delta 0.2. A program whose chance is delta fails with probability 1e-6 at most; proofs leave room."""
     wrong, _ = wrong_answers(task, noise, 40, 0.2, epsilon=0.1)
     assert wrong <= most_allowed(40, 0.2)
@@ -574,7 +576,7 @@ def test_wrong_answers_are_rarer_than_delta(task: Task, noise: str) -> None:
 @pytest.mark.parametrize("policy", ["ramgape", "ra-lucb", "round-robin"])
 @pytest.mark.parametrize("noise", ["bounded", "gaussian"])
 @each_task
-def test_wrong_answers_are_rarer_than_delta_in_many_runs(task: Task, noise: str, policy: str) -> None:
+def test_wrong_answers_are_rarer_than_delta_in_many_runs(task: Question, noise: str, policy: str) -> None:
     """300 runs at delta 0.05: at most 36 wrong ones, by the same count. Nobody being feasible is among the answers."""
     if isinstance(task, BestMean) and task.max_risk is not None:
         task = BestMean(max_risk=0.2)
@@ -601,9 +603,9 @@ TASK = st.one_of(
 
 @settings(max_examples=200, deadline=None)
 @given(TASK)
-def test_a_task_is_the_same_after_a_round_trip(task: Task) -> None:
-    assert make_task(str(task)) == task
-    assert str(make_task(str(task))) == str(task)
+def test_a_task_is_the_same_after_a_round_trip(task: Question) -> None:
+    assert make_question(str(task)) == task
+    assert str(make_question(str(task))) == str(task)
 
 
 @pytest.mark.parametrize(
@@ -623,8 +625,8 @@ def test_a_task_is_the_same_after_a_round_trip(task: Task) -> None:
         ("better-than:control=a%2C b", BetterThan("a, b")),
     ],
 )
-def test_how_tasks_are_written(text: str, task: Task) -> None:
-    assert make_task(text) == task
+def test_how_tasks_are_written(text: str, task: Question) -> None:
+    assert make_question(text) == task
 
 
 @pytest.mark.parametrize(
@@ -638,12 +640,12 @@ def test_how_tasks_are_written(text: str, task: Task) -> None:
         (BetterThan(" x,50 %"), "better-than:control=%20x%2C50 %25"),
     ],
 )
-def test_how_tasks_are_shown(task: Task, text: str) -> None:
+def test_how_tasks_are_shown(task: Question, text: str) -> None:
     assert str(task) == text
 
 
 def test_every_task_says_what_it_is() -> None:
-    for name, kind in TASKS.items():
+    for name, kind in QUESTIONS.items():
         assert (kind.name, kind.written.split(":")[0].split("[")[0]) == (name, name)
         assert kind.meaning
 
@@ -729,7 +731,7 @@ def test_every_task_says_what_it_is() -> None:
         ),
     ],
 )
-def test_certificates_say_exactly_what_is_proved(task: Task, wanted: Wanted, sentence: str) -> None:
+def test_certificates_say_exactly_what_is_proved(task: Question, wanted: Wanted, sentence: str) -> None:
     assert task.claim(wanted) == sentence
 
 
@@ -739,25 +741,25 @@ def test_certificates_say_exactly_what_is_proved(task: Task, wanted: Wanted, sen
 @pytest.mark.parametrize(
     ("task", "complaint"),
     [
-        ("top:10", r"m of task top must be less than the number of arms, 10: all of them are no choice, got 10"),
-        ("top:0", r"m of task top must be a whole number of at least 1, and less than the number of arms, got 0"),
-        ("top:2.5", r"m of task top must be a whole number"),
-        ("top", r"task must be written top:M, got 'top'"),
-        ("better-than", r"task must be written better-than:control=ARM"),
-        ("better-than:control=11", r"control of task better-than must be one of 1, .*, got '11'; did you mean '1'"),
+        ("top:10", r"m of question top must be less than the number of arms, 10: all of them are no choice, got 10"),
+        ("top:0", r"m of question top must be a whole number of at least 1, and less than the number of arms, got 0"),
+        ("top:2.5", r"m of question top must be a whole number"),
+        ("top", r"question must be written top:M, got 'top'"),
+        ("better-than", r"question must be written better-than:control=ARM"),
+        ("better-than:control=11", r"control of question better-than must be one of 1, .*, got '11'; did you mean '1'"),
         (
             "better-than:control=1,objective=risk",
-            r"objective of task better-than must be one of mean, both, got 'risk'",
+            r"objective of question better-than must be one of mean, both, got 'risk'",
         ),
-        ("better-than:control=1,margin=nan", r"margin of task better-than must be a finite number, got nan"),
-        ("better-than:control=a,b", r"task must be written better-than:control=ARM"),
+        ("better-than:control=1,margin=nan", r"margin of question better-than must be a finite number, got nan"),
+        ("better-than:control=a,b", r"question must be written better-than:control=ARM"),
         ("best-mean:max-risk=-0.1", r"max_risk must be at least 0, the least risk that is possible, got -0.1"),
-        ("best-mean:nan", r"max_risk of task best-mean must be a finite number, got nan"),
-        ("best-mean:limit=1", r"task must be written best-mean\[:max-risk=NUMBER\], got 'best-mean:limit=1'"),
+        ("best-mean:nan", r"max_risk of question best-mean must be a finite number, got nan"),
+        ("best-mean:limit=1", r"question must be written best-mean\[:max-risk=NUMBER\], got 'best-mean:limit=1'"),
         ("least-risk:min-mean=1.5", r"min_mean must be at most 1, the highest mean that is possible, got 1.5"),
-        ("best-score:weight=-1", r"weight of task best-score must be a finite number of at least 0, got -1"),
-        ("best-score", r"task must be written best-score:weight=NUMBER"),
-        ("best", r"task must be one of pareto, best-mean.*did you mean"),
+        ("best-score:weight=-1", r"weight of question best-score must be a finite number of at least 0, got -1"),
+        ("best-score", r"question must be written best-score:weight=NUMBER"),
+        ("best", r"question must be one of pareto, best-mean.*did you mean"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(task: str, complaint: str) -> None:
@@ -807,16 +809,16 @@ def test_limits_are_in_the_units_that_results_report(risk: str, direction: str) 
     sign = 1.0 if direction == "maximize" else -1.0
     arms = infer(engine).arms
     for ceiling in [0.5 * (low + high) for low, high in itertools.pairwise(sorted(arm.risk for arm in arms))]:
-        unit = replace(spec, task=BestMean(ceiling)).unit_task
+        unit = replace(spec, task=BestMean(ceiling)).unit_question
         assert isinstance(unit, BestMean)
         assert unit.max_risk is not None
         assert [arm.risk <= ceiling for arm in arms] == (engine.arms["risk"] <= unit.max_risk).tolist()
     for floor in (3.0, 3.5, 4.2):
-        unit = replace(spec, task=LeastRisk(floor)).unit_task
+        unit = replace(spec, task=LeastRisk(floor)).unit_question
         assert isinstance(unit, LeastRisk)
         assert unit.min_mean is not None
         assert [sign * arm.mean >= sign * floor for arm in arms] == (engine.arms["average"] >= unit.min_mean).tolist()
-    scored = replace(spec, task=BestScore(0.7)).unit_task
+    scored = replace(spec, task=BestScore(0.7)).unit_question
     order = [sign * arm.mean - 0.7 * arm.risk for arm in arms]
     assert isinstance(scored, BestScore)
     found = engine.arms["average"] - scored.weight * engine.arms["risk"]
@@ -899,7 +901,7 @@ def test_runs_tell_their_answers() -> None:
 def test_a_plan_for_a_task() -> None:
     planned = plan(THREE, task="top:2", epsilon=0.1, epsilons=[0.1], deltas=[0.05], runs=10, max_pulls=20_000)
     assert (planned.task, planned.guessed_front) == ("top:2", ("b", "c"))
-    assert planned.bound_note == "nothing of the kind is known for task top:2, only for pareto and best-mean"
+    assert planned.bound_note == "nothing of the kind is known for question top:2, only for pareto and best-mean"
     assert "the answer to top:2 is b, c" in str(planned)
 
 
@@ -908,7 +910,7 @@ def test_a_study_keeps_its_task(tmp_path: Any) -> None:
     task = BetterThan("a, b", margin=0.01)
     Study.create("kept", ["a, b", "c"], reward_range=(0, 1), epsilon=0.1, task=task, storage=storage).close()
     with Study.load("kept", storage) as study:
-        assert study.spec.search.task == task
+        assert study.spec.search.question == task
         assert study.report().result.to_dict()["task"] == str(task)
         assert study.report().result.answer == ()
         with pytest.raises(ramgape.StudyError, match=r"task is better-than:control=a%2C b,margin=0.01 in the store"):
@@ -926,9 +928,9 @@ def test_the_command_line() -> None:
     shown = call("simulate", "random-beta:3", "--task", "better-than:control=1", "--epsilon", "0.1").stdout
     assert "Arms better than 1:" in shown
     assert "Difference to 1" in shown
-    assert "control of task better-than must be one of" in complaint(
+    assert "control of question better-than must be one of" in complaint(
         "simulate", "random-beta:3", "--task", "better-than:control=x"
     )
     listed = call_json("list", "tasks", "--json")["tasks"]
-    assert [row["name"] for row in listed] == list(TASKS)
+    assert [row["name"] for row in listed] == list(QUESTIONS)
     assert "best-mean[:max-risk=NUMBER]" in call("list", "tasks").stdout

@@ -18,12 +18,12 @@ from ramgape.paper import figures
 from ramgape.paper.benchmark import REPORT
 from ramgape.paper.scale import FULL_BENCHMARK as FULL
 from ramgape.paper.scale import QUICK_BENCHMARK as QUICK
-from ramgape.paper.scale import BenchmarkScale, TaskScale
+from ramgape.paper.scale import BenchmarkScale, QuestionScale
 from ramgape.paper.tables import Row
 from ramgape.problems.instances import load_instance
 from tests.figures import assert_readable
 
-FIELD = TaskScale(("paper:46", "random-beta:101"), (0.05, 0.1), 2, 1, 10**7, ("random-beta:101",), {50: 3, 100: 3})
+FIELD = QuestionScale(("paper:46", "random-beta:101"), (0.05, 0.1), 2, 1, 10**7, ("random-beta:101",), {50: 3, 100: 3})
 TINY = BenchmarkScale("tiny", {}, (), cap=10_000, longest=1.0, other_runs=1, paper_runs=1, paper_cap=10, tasks=FIELD)
 
 

@@ -534,7 +534,7 @@ def test_equal_means_are_never_told_apart() -> None:
     "task", ["best-mean:max-risk=0.1", "top:2", "least-risk", "best-score:weight=1", "better-than:control=1"]
 )
 def test_of_other_tasks_no_bound_is_known(task: str) -> None:
-    words = "task must be pareto or best-mean, since of others no lower bound is known here, got"
+    words = "question must be pareto or best-mean, since of others no lower bound is known here, got"
     with pytest.raises(InvalidSpec, match=words):
         lower_bound("paper:46", task=task)
     result = call("paper:46", "--task", task)

@@ -323,7 +323,7 @@ def test_a_command_that_is_never_done_in_time_costs_few_runs(clock: Callable[...
     order = clock(draw, 1)
     result = call("quick", "slow", "--timeout", "2", *pareto, code=1)
     assert "arm 'slow' must end within its timeout, 2 s, at least once, got 10 runs of which none did" in result.stderr
-    assert "--noise bounded" in result.stderr
+    assert "--assumption bounded" in result.stderr
     assert "slow was cut off at 2 s in 10 of 10 runs" in words(result.stdout)
     assert (order.count("slow"), order.count("quick") <= 20) == (10, True)
     order = clock(draw, 1)

@@ -13,7 +13,7 @@ from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from tests.cli_support import call
 
-BETTER = "task best-mean is the better question"
+BETTER = "question best-mean is the better question"
 CHANCES = {"A": 0.3, "B": 0.5, "C": 0.8}
 
 

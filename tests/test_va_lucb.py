@@ -125,7 +125,7 @@ CEILING = "best-mean:max-risk=0.05"
         ({"risk": "cvar:0.1"}, "risk must be variance for policy va-lucb, which serves no other, got 'cvar:0.1'"),
         (
             {"noise": "gaussian", "reward_range": None},
-            "noise must be bounded for policy va-lucb, which serves no other, got 'gaussian'",
+            "assumption must be bounded for policy va-lucb, which serves no other, got 'gaussian'",
         ),
         ({"bound": "paper"}, "bound must be auto for policy va-lucb, which has bounds of its own, got 'paper'"),
         (

@@ -10,7 +10,7 @@ from makers.markdown import escaped, table
 TABLED = ("Result", "Study")  # classes of many methods
 FAMILIES: dict[str, type] = {
     "risks": ramgape.Measure,
-    "tasks": ramgape.Task,
+    "tasks": ramgape.Question,
     "distributions": ramgape.Distribution,
     "errors": ramgape.RamgapeError,
 }

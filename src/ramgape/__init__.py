@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ramgape.questions.better_than import BetterThan
     from ramgape.questions.least_risk import LeastRisk
     from ramgape.questions.pareto import Pareto
-    from ramgape.questions.question import Task
+    from ramgape.questions.question import Question
     from ramgape.questions.top import Top
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
@@ -136,6 +136,7 @@ __all__ = [
     "PullForecast",
     "Quality",
     "Quantile",
+    "Question",
     "RamgapeError",
     "RamgapeWarning",
     "Replication",
@@ -156,7 +157,6 @@ __all__ = [
     "StudyError",
     "StudyExists",
     "StudySummary",
-    "Task",
     "Top",
     "TrialError",
     "TrialQuality",
@@ -252,10 +252,12 @@ _HOMES = {
     "questions.better_than": ("BetterThan",),
     "questions.least_risk": ("LeastRisk",),
     "questions.pareto": ("Pareto",),
-    "questions.question": ("Task",),
+    "questions.question": ("Question",),
     "questions.top": ("Top",),
     "simulation.lower_bound": ("LowerBound", "lower_bound"),
 }
+
+_OLD_NAMES = {"Task": "Question"}
 
 
 def __getattr__(name: str) -> Any:
@@ -263,6 +265,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("ramgape")
+    name = _OLD_NAMES.get(name, name)
     for module, names in _HOMES.items():
         if name in names:
             value = getattr(importlib.import_module(f"ramgape.{module}"), name)

@@ -18,7 +18,7 @@ from ramgape.errors import InvalidSpec, UnknownName, require, shorten, suggestio
 
 if TYPE_CHECKING:
     from ramgape.bounds import Bound
-    from ramgape.questions import Task
+    from ramgape.questions import Question
     from ramgape.risks.measure import Measure
 
 DEFAULT_DELTA = 0.05
@@ -129,9 +129,9 @@ class GoalOptions(TypedDict, total=False):
         "Accepted probability of a wrong answer.", unless=f"{DEFAULT_DELTA}")]
     budget: Annotated[int | None, Option(GOAL, PULLS, doors=(*ASKING, COMMANDS), help=
         "Spend exactly this many pulls and return the best guess; in place of {delta}.")]
-    task: Annotated["Task | str", Option(GOAL, NAME, doors=(*ALL, COMMANDS, LOWER_BOUND), default="pareto", help=
-        "What is looked for: pareto, best-mean[:max-risk=NUMBER], least-risk[:min-mean=NUMBER], "
-        "best-score:weight=NUMBER, top:M or better-than:control=ARM (ramgape list tasks).",
+    question: Annotated["Question | str", Option(GOAL, NAME, doors=(*ALL, COMMANDS, LOWER_BOUND), default="pareto",
+        help="What is looked for: pareto, best-mean[:max-risk=NUMBER], least-risk[:min-mean=NUMBER], "
+        "best-score:weight=NUMBER, top:M or better-than:control=ARM (ramgape list questions).",
         at={COMMANDS: {"default": "best-mean"}, LOWER_BOUND: {"help":
             "What is looked for: pareto or best-mean, the only ones for which this is known."}})]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
@@ -150,7 +150,7 @@ class GoalOptions(TypedDict, total=False):
     reward_range: Annotated[tuple[float, float] | None, Option(TRIALS, RANGE, doors=REAL, help=
         "Two numbers that no reward can leave; never guessed from the data. With it what is said is proved.",
         at={ANALYZE: {"panel": DATA}})]
-    noise: Annotated[str | None, Option(TRIALS, NAME, doors=(*REAL, COMMANDS), help=
+    assumption: Annotated[str | None, Option(TRIALS, NAME, doors=(*REAL, COMMANDS), help=
         "gaussian, for Gaussian rewards, any, for rewards of any kind, or heavy:kurtosis=10, say, for long tails: they "
         "have no range.", unless=
         "bounded with a {reward_range}; without one any, and what is said is approximate",
@@ -220,8 +220,8 @@ class SearchOptions(TypedDict, total=False):
         "With {budget}: the set of the last round, or of the round of smallest-doubt.")]
     initial_pulls: Annotated[int | None, Option(METHOD, PULLS, doors=ASKING, help=
         "Pulls of every arm before the policy decides.", unless=
-        "2; with {noise} any 10, or 2 under a {budget}, and nothing is said of an arm's mean before its 10th pull, nor "
-        "of its risk before its 20th")]
+        "2; with {assumption} any 10, or 2 under a {budget}, and nothing is said of an arm's mean before its 10th "
+        "pull, nor of its risk before its 20th")]
     max_pulls: Annotated[int, Option(GOAL, PULLS, doors=ASKING, default=DEFAULT_MAX_PULLS, help=
         "Give up, undecided, after this many pulls.",
         at={PLAN: {"panel": RUNS, "default": PLANNED_PULLS, "help":
@@ -238,17 +238,18 @@ class Options(GoalOptions, SearchOptions, total=False):
     """The keywords of a search: those of `make_spec`, and of every door that searches."""
 
     sigma_max: Annotated[float | None, Option(METHOD, NUMBER, help=
-        "The largest standard deviation an arm may have: for bound gaussian-paper, or a statement of {noise} heavy.",
+        "The largest standard deviation an arm may have: for bound gaussian-paper, or for {assumption} "
+        "heavy.",
         at={door: {"unless": "the instance's own"} for door in SIMULATED})]
     resolution: Annotated[float | None, Option(METHOD, NUMBER, help=
         "For Gaussian rewards: the step to which they were rounded, in their units; intervals hold for the rewards "
         "before that.")]
     kurtosis: Annotated[float | None, Option(METHOD, NUMBER, help=
-        "For {noise} heavy: no arm's rewards have a larger kurtosis, E(X - mean)^4 / variance^2 "
+        "For {assumption} heavy: no arm's rewards have a larger kurtosis, E(X - mean)^4 / variance^2 "
         "(docs/guides/assumptions.md).")]
     cv: Annotated[float | None, Option(METHOD, NUMBER, help=
-        "For {noise} heavy: no reward is negative, and no arm's standard deviation is more than this many times its "
-        "mean.")]
+        "For {assumption} heavy: no reward is negative, and no arm's standard deviation is more than this many "
+        "times its mean.")]
 
 
 class TrialOptions(TypedDict, total=False):
@@ -296,7 +297,20 @@ class StudyOptions(Options, TrialOptions, total=False):
 # fmt: on
 
 
+# Older spellings, which work wherever an option can be given and appear nowhere.
+OLD_NAMES = {"task": "question", "noise": "assumption"}
 OPTIONS: dict[str, Option] = {name: hint.__metadata__[0] for name, hint in StudyOptions.__annotations__.items()}
+
+
+def renamed(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options under their present names.
+
+    >>> renamed({"task": "pareto", "delta": 0.1})
+    {'question': 'pareto', 'delta': 0.1}
+    """
+    for old, new in OLD_NAMES.items():
+        require(old not in options or new not in options, new, f"given once, not as {old} as well", options.get(old))
+    return {OLD_NAMES.get(name, name): value for name, value in options.items()}
 
 
 def options_at(door: str) -> dict[str, Option]:
@@ -362,6 +376,7 @@ def flatten(options: Mapping[str, Any], door: str = "") -> dict[str, Any]:
         Traceback (most recent call last):
         ramgape.errors.UnknownName: every keyword must be one of ... got 'epsilom'; did you mean 'epsilon'?
     """
+    options = renamed(options)
     for name in options:
         if name not in OPTIONS:
             taken = list(options_at(door) if door else OPTIONS)

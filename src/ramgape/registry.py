@@ -1,8 +1,8 @@
-"""Things from outside, by name: policies, risks, bounds, tasks and stores that this package does not contain.
+"""Things from outside, by name: policies, risks, bounds, questions and stores that this package does not contain.
 
 They arrive in two ways: a program calls `register`, or an installed package states an entry point in a group such as
 `ramgape.policies`, which is loaded when somebody first uses its name. What the package itself contains stands in the
-tables beside it (`POLICIES`, `RISKS`, `BOUNDS`, `TASKS`, the schemes of stores), and a name from there is never
+tables beside it (`POLICIES`, `RISKS`, `BOUNDS`, `QUESTIONS`, the schemes of stores), and a name from there is never
 replaced.
 """
 
@@ -21,7 +21,7 @@ GROUPS = {
     "policy": "ramgape.policies",
     "risk": "ramgape.risks",
     "bound": "ramgape.bounds",
-    "task": "ramgape.questions",
+    "question": "ramgape.questions",
     "store": "ramgape.stores",
 }
 NAME = re.compile(r"[a-z][a-z0-9_-]*")  # nothing that means something in "NAME:KEY=VALUE", a URL or a shell
@@ -36,11 +36,11 @@ def register(kind: str, name: Any, thing: Any) -> None:
     processes, the module that registers it must be imported there as well, or be installed with an entry point.
 
     Args:
-        kind: "policy", "risk", "bound", "task" or "store".
+        kind: "policy", "risk", "bound", "question" or "store".
         name: Lower-case letters, digits, "-" and "_"; for a store the scheme of its URLs.
         thing: A policy is a function `policy(state) -> arm number` or a compiled `decide`; a risk a subclass of
-            `ramgape.Measure`; a bound a `ramgape.bounds.Bound`; a task a `ramgape.questions.Task`, or a function that
-            makes one; a store a function `opener(url, create=...)` that gives a
+            `ramgape.Measure`; a bound a `ramgape.bounds.Bound`; a question a `ramgape.questions.Question`, or a
+            function that makes one; a store a function `opener(url, create=...)` that gives a
             `ramgape.storage.Store`. `ramgape.testing` has a check for each.
 
     Raises:
@@ -55,6 +55,7 @@ def register(kind: str, name: Any, thing: Any) -> None:
         >>> ramgape.simulate(problem, policy="first", budget=10).arm("a").pulls
         8
     """
+    kind = "question" if kind == "task" else kind  # its older name
     known_name(kind, GROUPS, "kind")
     sound = isinstance(name, str) and NAME.fullmatch(name) is not None
     require(sound, f"the name of a {kind}", "lower-case letters, digits, '-' and '_', a letter first", name)

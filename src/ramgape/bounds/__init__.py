@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ramgape import registry
+from ramgape.assumptions import ANY, ASSUMPTIONS
 from ramgape.errors import require
-from ramgape.noises import ANY, NOISES
 from ramgape.risks.table import MEAN, MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
-BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(NOISES)
+BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(ASSUMPTIONS)
 # Of risks, as far as a noise has use for them.
 KINDS = {
     ANY: (UNRANGED,),
@@ -75,7 +75,7 @@ class Bound:
 
     name: str
     source: Any
-    noises: tuple[str, ...]
+    assumptions: tuple[str, ...]
     serves: tuple[str, ...]
     meaning: str
     goals: tuple[str, ...] = CONFIDENCE
@@ -107,17 +107,21 @@ class Bound:
     def risks(self) -> tuple[str, ...]:
         """The risks of the table that it serves with some rewards."""
         return tuple(
-            name for name, risk in RISKS.items() if any(self.suits(noise, risk.made_of) for noise in self.noises)
+            name
+            for name, risk in RISKS.items()
+            if any(self.suits(assumption, risk.made_of) for assumption in self.assumptions)
         )
 
-    def suits(self, noise: str, made_of: tuple[str, ...]) -> bool:
+    def suits(self, assumption: str, made_of: tuple[str, ...]) -> bool:
         """Whether it serves such rewards and such a risk.
 
         Args:
-            noise: By name (noises.py).
+            noise: By name (assumptions.py).
             made_of: What the risk is made of (risks/table.py).
         """
-        return noise in self.noises and not {*self.serves}.isdisjoint(kind for kind in KINDS[noise] if kind in made_of)
+        return assumption in self.assumptions and not {*self.serves}.isdisjoint(
+            kind for kind in KINDS[assumption] if kind in made_of
+        )
 
     def level(self, share: float, delta: float, *, about_risk: bool = True) -> float:
         """The level of an arm.
@@ -350,17 +354,17 @@ CONFIDENT = {
     "items": ("items-pairwise", "items"),
 }
 USUAL = {
-    **{(noise, "confidence"): bounds for noise, bounds in CONFIDENT.items()},
-    **{(noise, "budget"): ("budget",) for noise in CONFIDENT},
+    **{(assumption, "confidence"): bounds for assumption, bounds in CONFIDENT.items()},
+    **{(assumption, "budget"): ("budget",) for assumption in CONFIDENT},
 }
 BOXLESS = "none"  # the same for policies that look at no box
 
 
-def usual_bound(noise: str, made_of: tuple[str, ...], goal: str, *, pairs: bool) -> str:
+def usual_bound(assumption: str, made_of: tuple[str, ...], goal: str, *, pairs: bool) -> str:
     """The bound that `auto` stands for.
 
     Args:
-        noise: By name (noises.py).
+        noise: By name (assumptions.py).
         made_of: What the risk is made of (risks/table.py).
         goal: "confidence" or "budget".
         pairs: Whether it may go by comparisons of two arms.
@@ -371,15 +375,15 @@ def usual_bound(noise: str, made_of: tuple[str, ...], goal: str, *, pairs: bool)
         >>> usual_bound("bounded", RISKS["cvar"].made_of, "confidence", pairs=True)
         'empirical-bernstein'
     """
-    able = [name for name in USUAL[noise, goal] if pairs or not BOUNDS[name].compares_pairs]
-    return next((name for name in able if BOUNDS[name].suits(noise, made_of)), able[-1])
+    able = [name for name in USUAL[assumption, goal] if pairs or not BOUNDS[name].compares_pairs]
+    return next((name for name in able if BOUNDS[name].suits(assumption, made_of)), able[-1])
 
 
 AUTOMATIC = {
-    (noise, risk, goal): usual_bound(noise, RISKS[risk].made_of, goal, pairs=True)
-    for noise, goal in USUAL
+    (assumption, risk, goal): usual_bound(assumption, RISKS[risk].made_of, goal, pairs=True)
+    for assumption, goal in USUAL
     for risk in RISKS
-    if BOUNDS[usual_bound(noise, RISKS[risk].made_of, goal, pairs=True)].suits(noise, RISKS[risk].made_of)
+    if BOUNDS[usual_bound(assumption, RISKS[risk].made_of, goal, pairs=True)].suits(assumption, RISKS[risk].made_of)
 }
 
 
@@ -400,12 +404,12 @@ def plain_bound(bound: str | Bound) -> str | Bound:
     return chosen.name if BOUNDS.get(chosen.name) is chosen else chosen
 
 
-def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str, *, pairs: bool = True) -> str | Bound:
+def resolve_bound(name: str | Bound, assumption: str, risk: Any, goal: str, *, pairs: bool = True) -> str | Bound:
     """The bound meant by a name, or one from outside as it is; or an error that lists the bounds which serve.
 
     Args:
         name: "auto", a name, or the bound itself.
-        noise: By name (noises.py).
+        noise: By name (assumptions.py).
         risk: The measure.
         goal: "confidence" or "budget".
         pairs: Whether "auto" may stand for comparisons of two arms.
@@ -417,17 +421,23 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str, *, pairs:
     """
     if not isinstance(name, Bound):
         registry.find("bound", name, ["auto", *BOUNDS])
-    chosen = the_bound(usual_bound(noise, risk.made_of, goal, pairs=pairs) if name == "auto" else name)
-    if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
-        serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
-        needed = "`normal_risk`" if NOISES[noise].normal else "`transform` and `untransform`"
-        needed = needed if NOISES[noise].normal or NOISES[noise].ranged else "`unclipped`"
-        served = [risk for known_noise, risk, known_goal in AUTOMATIC if (known_noise, known_goal) == (noise, goal)]
-        missing = f"one that {noise} rewards have an interval for ({', '.join(served)})"
-        if {MEANS, NORMAL, UNRANGED} & {*KINDS[noise]}:
+    chosen = the_bound(usual_bound(assumption, risk.made_of, goal, pairs=pairs) if name == "auto" else name)
+    if not (chosen.suits(assumption, risk.made_of) and goal in chosen.goals):
+        serving = [
+            known for known, bound in BOUNDS.items() if bound.suits(assumption, risk.made_of) and goal in bound.goals
+        ]
+        needed = "`normal_risk`" if ASSUMPTIONS[assumption].normal else "`transform` and `untransform`"
+        needed = needed if ASSUMPTIONS[assumption].normal or ASSUMPTIONS[assumption].ranged else "`unclipped`"
+        served = [
+            risk
+            for known_assumption, risk, known_goal in AUTOMATIC
+            if (known_assumption, known_goal) == (assumption, goal)
+        ]
+        missing = f"one that {assumption} rewards have an interval for ({', '.join(served)})"
+        if {MEANS, NORMAL, UNRANGED} & {*KINDS[assumption]}:
             missing += f"; one from outside needs {needed} for that"
         require(bool(serving), "risk", missing, str(risk))
         choices = ", ".join(["auto", *serving])
-        allowed = f"one that serves {noise} rewards, risk {risk.name} and a fixed {goal} ({choices})"
+        allowed = f"one that serves {assumption} rewards, risk {risk.name} and a fixed {goal} ({choices})"
         require(False, "bound", allowed, str(name))
     return plain_bound(chosen)

@@ -157,7 +157,7 @@ def benchmark_tables(summary: dict[str, Any]) -> list[RenderableType]:
     if "budget" in summary:
         shown += [regret_table(summary["budget"]), ratio_table(summary["budget"])]
     if "tasks" in summary:
-        shown.append(task_table(summary["tasks"]))
+        shown.append(question_table(summary["tasks"]))
     shown.append(verdict_table(summary, "What the runs say"))
     return shown
 
@@ -182,7 +182,7 @@ def average_table(stopping: dict[str, Any], group: str) -> RenderableType:
     return table
 
 
-def task_table(tasks: dict[str, Any]) -> RenderableType:
+def question_table(tasks: dict[str, Any]) -> RenderableType:
     """One question beside another, over all instances."""
     table = titled_table("Pulls of one search / of another", "epsilon", "which", "average", "largest", words="which")
     for row in tasks["averages"]:

@@ -1,4 +1,4 @@
-"""What a shell offers when the tab key is pressed: names of policies, risks, tasks, bounds, noises and instances.
+"""Shell completion: names of policies, risks, questions, bounds, assumptions and instances.
 
 Studies are looked for where stores are (`stores.py`). A completion has a moment, and nobody to complain to: whatever
 goes wrong, nothing is offered.
@@ -41,27 +41,27 @@ def risks() -> Iterable[str]:
     return [*RISKS, *registry.names("risk")]
 
 
-def tasks() -> Iterable[str]:
-    """All tasks, as they begin."""
+def questions() -> Iterable[str]:
+    """All questions, as they begin."""
     from ramgape import registry
-    from ramgape.questions import TASKS
+    from ramgape.questions import QUESTIONS
 
-    return [*TASKS, *registry.names("task")]
+    return [*QUESTIONS, *registry.names("question")]
 
 
-def noises() -> Iterable[str]:
+def assumptions() -> Iterable[str]:
     """What rewards may be."""
-    from ramgape.noises import NOISES
+    from ramgape.assumptions import ASSUMPTIONS
 
-    return list(NOISES)
+    return list(ASSUMPTIONS)
 
 
 LISTS: dict[str, Callable[[], Iterable[str]]] = {
     "policy": policies,
     "bound": bounds,
     "risk": risks,
-    "task": tasks,
-    "noise": noises,
+    "question": questions,
+    "assumption": assumptions,
 }
 
 

@@ -12,7 +12,7 @@ from ramgape.bounds import AUTOMATIC, BOUNDS, BOXLESS, OWN_BOUNDS
 from ramgape.common.terminal import output
 from ramgape.errors import known_name, printable
 from ramgape.policies import ALIASES, POLICIES
-from ramgape.questions import TASKS
+from ramgape.questions import QUESTIONS
 from ramgape.registry import GROUPS, extensions
 from ramgape.risks.table import RISKS, risk_notation
 from ramgape.storage.urls import SCHEMES
@@ -33,7 +33,7 @@ BUILT_IN: dict[str, Iterable[str]] = {
     "policy": ("auto", *POLICIES, *ALIASES),
     "bound": ("auto", *BOUNDS, *OWN_BOUNDS),
     "risk": RISKS,
-    "task": TASKS,
+    "question": QUESTIONS,
     "store": SCHEMES,
 }
 
@@ -53,24 +53,26 @@ def show_list(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="WHAT", help="tasks, policies, bounds, risks, instances or extensions.", show_default=False
+            metavar="WHAT", help="questions, policies, bounds, risks, instances or extensions.", show_default=False
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """List the tasks, policies, bounds, risks, instances or extensions, and what they mean.
+    """List the questions, policies, bounds, risks, instances or extensions, and what they mean.
 
     [bold]ramgape list policies[/bold]
 
     [bold]ramgape list extensions[/bold]
-    whatever installed packages add: policies, bounds, risks, tasks, stores
+    whatever installed packages add: policies, bounds, risks, questions, stores
     """
+    asked, what = what, "questions" if what == "tasks" else what  # their older name
     describe, show = LISTS[known_name(what, LISTS, "what to list")]
     added = found_extensions(what)
     if as_json:
         from ramgape.search.explained import SCHEMA_VERSION
 
-        typer.echo(json.dumps({"schema_version": SCHEMA_VERSION, **describe(), "extensions": added}, indent=2))
+        described = {asked if name == what else name: value for name, value in describe().items()}
+        typer.echo(json.dumps({"schema_version": SCHEMA_VERSION, **described, "extensions": added}, indent=2))
     else:
         show()
         show_extensions(added, alone=what == EXTENSIONS)
@@ -89,7 +91,7 @@ def show_extensions(added: Sequence[dict[str, Any]], alone: bool) -> None:
     console = output()
     if not added:
         if alone:
-            console.print("No installed package adds a policy, bound, risk, task or store.")
+            console.print("No installed package adds a policy, bound, risk, question or store.")
         return
     if not alone:
         console.print("\nFrom installed packages:\n")
@@ -120,7 +122,7 @@ def describe_bounds() -> dict[str, Any]:
     rows = [
         {
             "name": name,
-            "noises": list(bound.noises),
+            "noises": list(bound.assumptions),
             "risks": list(bound.risks),
             "goals": list(bound.goals),
             "narrows": bound.narrows,
@@ -129,7 +131,8 @@ def describe_bounds() -> dict[str, Any]:
         for name, bound in BOUNDS.items()
     ]
     automatic = [
-        {"noise": noise, "risk": risk, "goal": goal, "bound": bound} for (noise, risk, goal), bound in AUTOMATIC.items()
+        {"noise": assumption, "risk": risk, "goal": goal, "bound": bound}
+        for (assumption, risk, goal), bound in AUTOMATIC.items()
     ]
     return {"bounds": rows, "auto": automatic}
 
@@ -173,14 +176,18 @@ def shown_goals(goals: tuple[str, ...]) -> str:
 
 def show_bounds() -> None:
     """One row per bound, and one per case of `auto`."""
-    rows = [(name, serves(bound.noises, bound.risks, bound.goals), bound.meaning) for name, bound in BOUNDS.items()]
+    rows = [
+        (name, serves(bound.assumptions, bound.risks, bound.goals), bound.meaning) for name, bound in BOUNDS.items()
+    ]
     console = output()
     console.print(listing_table(("bound", "serves", "meaning"), rows, leading=1))
     console.print("\nauto, which is the default, stands for:\n")
     risks: dict[tuple[str, str, str], list[str]] = {}
-    for (noise, risk, goal), bound in AUTOMATIC.items():
-        risks.setdefault((noise, goal, bound), []).append(risk)
-    chosen = [(bound, f"{noise} rewards, fixed {goal}", ", ".join(of)) for (noise, goal, bound), of in risks.items()]
+    for (assumption, risk, goal), bound in AUTOMATIC.items():
+        risks.setdefault((assumption, goal, bound), []).append(risk)
+    chosen = [
+        (bound, f"{assumption} rewards, fixed {goal}", ", ".join(of)) for (assumption, goal, bound), of in risks.items()
+    ]
     console.print(listing_table(("auto is", "for", "and risk"), chosen))
     console.print(
         f"\nWith policies that do not go by comparisons of two arms it is the bound without -pairwise, {BOXLESS} for a "
@@ -188,22 +195,23 @@ def show_bounds() -> None:
     )
 
 
-def serves(noises: Iterable[str], risks: Iterable[str], goals: Iterable[str]) -> str:
+def serves(assumptions: Iterable[str], risks: Iterable[str], goals: Iterable[str]) -> str:
     """What a bound is for, in three lines."""
-    return f"{' or '.join(noises)} rewards\n{' or '.join(risks)}\nfixed {' or '.join(goals)}"
+    return f"{' or '.join(assumptions)} rewards\n{' or '.join(risks)}\nfixed {' or '.join(goals)}"
 
 
-def describe_tasks() -> dict[str, Any]:
+def describe_questions() -> dict[str, Any]:
     """What may be asked."""
-    return {"tasks": [{"name": name, "written": task.written, "meaning": task.meaning} for name, task in TASKS.items()]}
+    rows = [{"name": name, "written": kind.written, "meaning": kind.meaning} for name, kind in QUESTIONS.items()]
+    return {"questions": rows}
 
 
-def show_tasks() -> None:
-    """One row per task, with how it is written."""
+def show_questions() -> None:
+    """One row per question, with how it is written."""
     from rich.markup import escape
 
-    rows = [(name, f"{task.meaning}\n{escape(task.written)}") for name, task in TASKS.items()]
-    output().print(listing_table(("task", "looks for; how it is written"), rows, leading=1))
+    rows = [(name, f"{question.meaning}\n{escape(question.written)}") for name, question in QUESTIONS.items()]
+    output().print(listing_table(("question", "looks for; how it is written"), rows, leading=1))
 
 
 def show_instances() -> None:
@@ -273,7 +281,7 @@ def show_risks() -> None:
 
 
 LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], None]]] = {
-    "tasks": (describe_tasks, show_tasks),
+    "questions": (describe_questions, show_questions),
     "policies": (describe_policies, show_policies),
     "bounds": (describe_bounds, show_bounds),
     "risks": (describe_risks, show_risks),

@@ -14,12 +14,26 @@ from ramgape.cli.completion import completer
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
 from ramgape.errors import require
-from ramgape.options import FLAG, GOAL, GROUPS, METHOD, NAMES, RANGE, RISK, RUNS, TRIALS, Option, options_at
+from ramgape.options import (
+    FLAG,
+    GOAL,
+    GROUPS,
+    METHOD,
+    NAMES,
+    OLD_NAMES,
+    RANGE,
+    RISK,
+    RUNS,
+    TRIALS,
+    Option,
+    options_at,
+    renamed,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from ramgape.trials.backend import TaskEngine
+    from ramgape.trials.backend import TrialEngine
 
 ARMS, AROUND, OUTPUT = "What to choose from", "What to compare it with", "Output"
 PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; others stand where they are
@@ -53,7 +67,7 @@ class RunPlace(NamedTuple):
     cluster: str | None = None
     keep: Path | None = None
 
-    def workers(self, runs: int | None = None) -> AbstractContextManager[Executor | TaskEngine | None]:
+    def workers(self, runs: int | None = None) -> AbstractContextManager[Executor | TrialEngine | None]:
         """What makes them; no more processes than there are runs, where their number is known."""
         from ramgape.cli.workers import workers
         from ramgape.trials.pieces import cluster_of
@@ -87,15 +101,21 @@ def takes_options(door: str) -> Callable[[Callable[..., None]], Callable[..., No
 
     def read(**typed: Any) -> dict[str, Any]:
         given = {name: text for name, text in typed.items() if text is not None and text != []}
+        for old, new in OLD_NAMES.items():
+            if old in given and new in given and given[new] == rows[new].default:
+                del given[new]
+        given = renamed(given)
         return {name: rows[name].kind.read(text, name) for name, text in given.items()}
 
-    read.__signature__ = inspect.Signature([_parameter(name, row) for name, row in rows.items()])  # type: ignore[attr-defined]
+    shown = [_parameter(name, row) for name, row in rows.items()]
+    older = [_parameter(old, rows[new], hidden=True) for old, new in OLD_NAMES.items() if new in rows]
+    read.__signature__ = inspect.Signature([*shown, *older])  # type: ignore[attr-defined]
     return gathers("options", read)
 
 
-def _parameter(name: str, row: Option) -> inspect.Parameter:
+def _parameter(name: str, row: Option, *, hidden: bool = False) -> inspect.Parameter:
     """A row as a parameter of a command; its default as one would type it."""
-    flag, default = row.kind is FLAG, row.default
+    flag, default = row.kind is FLAG, None if hidden else row.default
     switch: Any = bool | None if default is None else bool
     kind: Any = switch if flag else {RANGE: tuple[str, str] | None, NAMES: list[str] | None}.get(row.kind, Text)
     if not flag and isinstance(default, int | float):
@@ -106,7 +126,8 @@ def _parameter(name: str, row: Option) -> inspect.Parameter:
         metavar=row.kind.metavar,
         help=row.text(shell=True),
         rich_help_panel=row.panel,
-        autocompletion=completer(name),
+        autocompletion=completer(OLD_NAMES.get(name, name)),
+        hidden=hidden,
     )
     keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, declared])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from ramgape.assumptions import ANY
 from ramgape.cli.errors import FAILED, tell, warnings_told
 from ramgape.cli.options import check_jobs, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
@@ -22,7 +23,6 @@ from ramgape.commands.how_timed import HowTimed
 from ramgape.common.formatting import plural
 from ramgape.common.terminal import output, waiting
 from ramgape.errors import FailingArm, InvalidSpec, RamgapeWarning, StudyExists, located, require
-from ramgape.noises import ANY
 from ramgape.options import COMMANDS, RUNS, StudyOptions, Trials
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def run(
     An arm that has failed too often ends the run with exit code 1. So does a
     command that cannot be started or fails in each of its first 3 runs. If you
     ask for more than the fastest command, so does one that takes longer than
-    the timeout in each of its first 10 runs (unless noise = "bounded").
+    the timeout in each of its first 10 runs (unless assumption = "bounded").
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
@@ -278,7 +278,7 @@ def patience_of(study: Study) -> float:
     for very long; by a range, or under a budget, it comes to its end.
     """
     search = study.spec.search
-    waits = study.spec.failure == "worst" and search.noise == ANY and search.delta is not None
+    waits = study.spec.failure == "worst" and search.assumption == ANY and search.delta is not None
     return max(search.initial_pulls, LEAST_PATIENCE) if waits else math.inf
 
 

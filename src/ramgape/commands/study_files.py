@@ -37,13 +37,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from ramgape.assumptions import ANY, ASSUMPTIONS, BOUNDED
 from ramgape.commands.placeholders import Command, check_file_name, parse_command
 from ramgape.commands.shell_lines import names_in
 from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
-from ramgape.noises import ANY, BOUNDED, NOISES
-from ramgape.options import FILE, OPTIONS, StudyOptions, options_at
+from ramgape.options import FILE, OPTIONS, StudyOptions, options_at, renamed
 from ramgape.problems.instance_files import read_text
-from ramgape.questions import PARETO, make_task
+from ramgape.questions import PARETO, make_question
 from ramgape.questions.best import Best
 from ramgape.storage.urls import anchored, has_password, parse_url
 from ramgape.trials.calls import check_timeout, interval_of
@@ -153,6 +153,7 @@ def read_study_file(path: Path) -> StudyFile:
             )
             study = study | {"price": _table(found, "price")}
     with located(f"{path}, [study]", RamgapeError):
+        study = renamed(study)
         for key in study:
             known_name(key, KEYS, "every key")
         folder = _folder(study.get("cwd", "."), path)
@@ -200,7 +201,7 @@ def _timed(options: Mapping[str, Any], timeout: float | None) -> list[dict[str, 
     """
     usual, before = ({"failure": kind, "in_order": True, **options} for kind in (cut_off_as(options), "worst"))
     in_rounds = [{"interleave": True} | each | timing(each, timeout) for each in (usual, before)]
-    return [*in_rounds, before | timing({"noise": BOUNDED, **before}, timeout)]
+    return [*in_rounds, before | timing({"assumption": BOUNDED, **before}, timeout)]
 
 
 def read_items(path: Path | str) -> list[Any]:
@@ -257,27 +258,27 @@ def cut_off_as(options: Mapping[str, Any]) -> Literal["worst", "censored"]:
 
     The search must ask for the best mean by comparisons of two commands.
     """
-    noise = str(options.get("noise", ANY)).partition(":")[0].strip()
+    assumption = str(options.get("assumption", ANY)).partition(":")[0].strip()
     usual = all(options.get(name) in (None, "auto") for name in ("bound", "policy", "items", "expected_arms"))
-    task = make_task(options.get("task", PARETO))
-    by_pairs = isinstance(task, Best) and task.compares_pairs
-    return "censored" if usual and by_pairs and noise in (ANY, BOUNDED) else "worst"
+    question = make_question(options.get("question", PARETO))
+    by_pairs = isinstance(question, Best) and question.compares_pairs
+    return "censored" if usual and by_pairs and assumption in (ANY, BOUNDED) else "worst"
 
 
 def timing(options: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
     """The options of a search for the shortest times: times have a range only where that is asked for."""
     direction = options.get("direction", "minimize")
     require(direction == "minimize", "direction", "'minimize' with reward = 'elapsed'", direction)
-    named = str(options.get("noise", "")).partition(":")[0].strip()
-    ranged = "items" in options or (named in NOISES and NOISES[named].ranged)
-    if not ranged and (named in NOISES or "reward_range" not in options):
+    named = str(options.get("assumption", "")).partition(":")[0].strip()
+    ranged = "items" in options or (named in ASSUMPTIONS and ASSUMPTIONS[named].ranged)
+    if not ranged and (named in ASSUMPTIONS or "reward_range" not in options):
         worst = (
             {}
             if timeout is None or options.get("failure", "retry") == "retry"
             else {"worst": options.get("worst", timeout)}
         )
         return {"direction": direction, **worst}
-    require(timeout is not None, "timeout", f"given with noise = {named!r}: no time is longer", timeout)
+    require(timeout is not None, "timeout", f"given with assumption = {named!r}: no time is longer", timeout)
     given = options.get("reward_range", [0.0, timeout])
     ends_there = isinstance(given, list) and len(given) == 2 and given[1] == timeout
     allowed = f"absent with reward = 'elapsed', or [LOW, {timeout:g}]: no time is longer than the timeout"

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ramgape.assumptions import ANY, ASSUMPTIONS
 from ramgape.commands.counted_runs import exits_words
-from ramgape.noises import ANY, NOISES
 from ramgape.search.explained import jsonable
 from ramgape.search.outcome import OURS
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ramgape.studies.study import Study
 
 LEVEL = math.log(2.0 / 0.05)  # of each end of an interval that misses 5 % of the time
-FIRST_RUNS = NOISES[ANY].first_looks[0]  # of each command, before an interval is given
+FIRST_RUNS = ASSUMPTIONS[ANY].first_looks[0]  # of each command, before an interval is given
 HALVINGS = 40
 
 

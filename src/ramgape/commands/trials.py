@@ -174,7 +174,7 @@ class CommandTrials:
         count, typed = self._failed[arm], self._file.path is None
         if arm in self._in_time or count < self._patience:
             return
-        longer, ranged = ("--timeout", "--noise bounded") if typed else ("timeout", "noise = 'bounded'")
+        longer, ranged = ("--timeout", "--assumption bounded") if typed else ("timeout", "assumption = 'bounded'")
         what, allowed = f"arm {arm!r}", f"within its timeout, {self._file.timeout:g} s, at least once"
         given = f"{count} runs of which none did"
         hint = (

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ramgape.assumptions import ANY, FEWEST
 from ramgape.commands.how_timed import HowTimed
 from ramgape.commands.placeholders import SHELL, Command, base
 from ramgape.commands.shell_lines import names_in
 from ramgape.commands.study_files import NULL, Execution, StudyFile, check_command, cut_off_as, how_run, timing
 from ramgape.common.formatting import plural
 from ramgape.errors import InvalidSpec, StudyExists, require, shorten
-from ramgape.noises import ANY, FEWEST
 from ramgape.options import OPTIONS, StudyOptions
 from ramgape.search.outcome import OURS
 from ramgape.trials.calls import check_timeout
@@ -70,7 +70,7 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
 def too_few_runs(options: Mapping[str, Any]) -> tuple[str, ...]:
     """A warning about times of any kind, of which so little is asked that what is said was not checked."""
     runs = options.get("initial_pulls", DEFAULT_RUNS)
-    if runs >= DEFAULT_RUNS or "reward_range" in options or (options.get("noise") or ANY) != ANY:
+    if runs >= DEFAULT_RUNS or "reward_range" in options or (options.get("assumption") or ANY) != ANY:
         return ()
     few = f"{plural(runs, 'run')} of each command: the approximation was checked from {DEFAULT_RUNS} on"
     return (f"{few}, and what is said of fewer may be wrong more often than stated",)

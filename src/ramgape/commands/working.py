@@ -155,8 +155,8 @@ def own_name() -> str:
     pulls; the first saves at most one lease.
     """
     known = os.environ.get
-    array, task, job = (known(f"SLURM_{name}") for name in ("ARRAY_JOB_ID", "ARRAY_TASK_ID", "JOB_ID"))
-    batch = f"slurm-{array}-{task}" if array and task else f"slurm-{job}" if job else ""
+    array, question, job = (known(f"SLURM_{name}") for name in ("ARRAY_JOB_ID", "ARRAY_TASK_ID", "JOB_ID"))
+    batch = f"slurm-{array}-{question}" if array and question else f"slurm-{job}" if job else ""
     host = (known("HOSTNAME") or platform.node() or "worker")[:LONGEST_HOST]
     name = ":".join(filter(None, (batch, host, str(os.getpid()), secrets.token_hex(3))))
     return "".join(letter if letter.isprintable() else "?" for letter in name)

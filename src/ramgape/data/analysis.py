@@ -27,7 +27,7 @@ from ramgape.data.thin import WithoutThin, certify_without_thin
 from ramgape.errors import InvalidData, InvalidReward, RamgapeWarning, located, require, shorten
 from ramgape.options import ANALYZE, Options, options_for, shows_options
 from ramgape.policies import POLICIES
-from ramgape.questions import PARETO, make_task
+from ramgape.questions import PARETO, make_question
 from ramgape.search.engine import Engine
 from ramgape.search.explained import Answered, jsonable, restore
 from ramgape.search.inference import certify, gather_evidence, infer
@@ -224,7 +224,7 @@ class Reading:
         self.missing = make_missing(na, skip_empty)
         self._min_rows = None if fewest is None else whole(fewest, "min_rows", "a whole number of at least 1", 1)
         # The arms' names come with the rows; that the rest makes sense should be known before the first of them.
-        some = make_task(self._options.get("task", PARETO)).some_arms()
+        some = make_question(self._options.get("question", PARETO)).some_arms()
         known = self._options.pop("items", None)
         self.about_items = known is not None
         if self.about_items:

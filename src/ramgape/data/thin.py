@@ -77,10 +77,10 @@ def _certify(engine: Engine, evidence: Evidence, result: Result, counts: np.ndar
         return None
     spec = replace(engine.spec, names=tuple(np.array(engine.spec.names, object)[kept]))
     with suppress(SpecificationError):
-        spec.task.check(spec.possible)  # a control that is set apart, say
-        arms, task = engine.arms[kept], spec.unit_task
-        answer = task.true_answer(arms["average"], arms["risk"])
-        tolerances, _ = task.tolerances(answer, Boxes(*(evidence.arms[side][kept] for side in Boxes._fields)))
+        spec.question.check(spec.possible)  # a control that is set apart, say
+        arms, question = engine.arms[kept], spec.unit_question
+        answer = question.true_answer(arms["average"], arms["risk"])
+        tolerances, _ = question.tolerances(answer, Boxes(*(evidence.arms[side][kept] for side in Boxes._fields)))
         epsilon = max(0.0, float(tolerances.max()) * spec.span)
         others = [arm for arm, stays in zip(result.arms, kept, strict=True) if stays]
         spread = Spread(*(float(np.ptp([getattr(arm, name) for arm in others])) for name in ("mean", "risk")))

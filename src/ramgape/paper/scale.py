@@ -158,7 +158,7 @@ class BudgetScale:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskScale:
+class QuestionScale:
     """Where searches for one arm are compared with searches for the Pareto set, and with rivals under a budget."""
 
     instances: Sequence[str] = ()
@@ -188,7 +188,7 @@ class BenchmarkScale:
     paper_cap: int
     budget: BudgetScale = BudgetScale()
     risk: str = PAPER_RISK
-    tasks: TaskScale = TaskScale()
+    tasks: QuestionScale = QuestionScale()
 
     def runs(self, instance: str, method: Method) -> int:
         """The number of runs of a method on a problem."""
@@ -240,7 +240,7 @@ FULL_BENCHMARK = BenchmarkScale(
         UNDER_BUDGET,
         {500: 200, 2_000: 200, 10_000: 100, 40_000: 100},
     ),
-    tasks=TaskScale(
+    tasks=QuestionScale(
         (*FAMOUS, *(f"{family}:{number}" for family in RANGED for number in range(101, 107))),
         runs=40,
         plain_runs=5,
@@ -265,7 +265,7 @@ QUICK_BENCHMARK = BenchmarkScale(
         UNDER_BUDGET,
         QUICK_RUNS,
     ),
-    tasks=TaskScale(
+    tasks=QuestionScale(
         (*FAMOUS, "random-beta:101", "random-bernoulli:101"),
         runs=5,
         plain_runs=2,

@@ -33,7 +33,7 @@ class Policy(NamedTuple):
     boxless: bool = False  # under a budget it looks at no box
     shrinks: bool = False  # under a budget the answer is the front of shrunken estimates
     own_answer: bool = False  # the answer is what it has accepted, by a proof of its own where it stops by itself
-    of_tasks: bool = False  # it serves those tasks alone that name it
+    of_questions: bool = False  # it serves those tasks alone that name it
     bound: str = ""  # it has bounds of its own and goes by no others,
     risks: tuple[str, ...] = ()  # and serves these risks alone
 
@@ -73,7 +73,7 @@ POLICIES: dict[str, Policy] = {
         ("budget",),
         boxless=True,
         own_answer=True,
-        of_tasks=True,
+        of_questions=True,
     ),
     "sequential-halving": Policy(
         "sequential_halving",
@@ -82,7 +82,7 @@ POLICIES: dict[str, Policy] = {
         ("budget",),
         boxless=True,
         own_answer=True,
-        of_tasks=True,
+        of_questions=True,
     ),
     "va-lucb": Policy(
         "va_lucb",
@@ -90,7 +90,7 @@ POLICIES: dict[str, Policy] = {
         "for the best mean under a ceiling of the variance: the best guess, and the arm that may be better",
         ("confidence",),
         own_answer=True,
-        of_tasks=True,
+        of_questions=True,
         bound="va-lucb",
         risks=("variance",),
     ),
@@ -147,7 +147,7 @@ def resolve_policy(
     runs = [
         name
         for name, rule in POLICIES.items()
-        if goal in rule.goals and (not rule.of_tasks if serving is None else name in serving)
+        if goal in rule.goals and (not rule.of_questions if serving is None else name in serving)
     ]
     if serving is not None and goal == "confidence" and not pairs:
         runs = [name for name in runs if name != BY_PAIRS]  # which goes by the front, or by what is proved of pairs
@@ -162,7 +162,7 @@ def resolve_policy(
         hint = f", which is for a fixed {' or '.join(POLICIES[policy].goals)} only"
         raise InvalidSpec(what="policy", allowed=allowed, given=repr(policy), hint=hint)
     if policy not in runs:
-        named = policy in POLICIES and POLICIES[policy].of_tasks
+        named = policy in POLICIES and POLICIES[policy].of_questions
         hint = f", which is {POLICIES[policy].meaning.partition(':')[0]}" if named else ""
         allowed = f"one that serves this task ({', '.join(names)})"
         raise InvalidSpec(what="policy", allowed=allowed, given=repr(policy), hint=hint)

@@ -32,11 +32,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.assumptions import ASSUMPTIONS, ITEMS, assumption_names
 from ramgape.common import checks
 from ramgape.common.checks import SMALLEST
 from ramgape.core.kernel import kernel
 from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName, known_name, require
-from ramgape.noises import ITEMS, NOISES, noise_names
 from ramgape.problems.distribution import Distribution
 from ramgape.problems.distributions import Bernoulli, Beta, Data, Drawn, Gaussian, Scores, Uniform
 from ramgape.problems.kinds import DISTRIBUTIONS
@@ -305,8 +305,8 @@ class Instance:
         object.__setattr__(self, "arms", tuple(self.arms))
         check_scores(self.arms, self.noise, self.items)
         object.__setattr__(self, "risk", checked_risk(self.risk))
-        name = checked_noise(self.noise)
-        if NOISES[name].ranged:
+        name = checked_assumption(self.noise)
+        if ASSUMPTIONS[name].ranged:
             object.__setattr__(self, "reward_range", checked_range(self.reward_range, self.arms))
             absent = self.sigma_max is None
             allowed = "left out of an instance with a reward_range"
@@ -476,17 +476,17 @@ def checked_risk(risk: Any) -> Measure | None:
         raise InvalidInstance(**parts) from None
 
 
-def checked_noise(noise: Any) -> str:
+def checked_assumption(noise: Any) -> str:
     """The name of a noise, whose parameters are checked where it is searched."""
     name = noise.partition(":")[0] if isinstance(noise, str) else noise
-    require(name in tuple(NOISES), "noise", noise_names(), noise, error=InvalidInstance)
+    require(name in tuple(ASSUMPTIONS), "noise", assumption_names(), noise, error=InvalidInstance)
     return str(name)
 
 
 def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, float]:
     """Both ends as floats, if they are in order and enclose all that the arms can return."""
     pair = isinstance(reward_range, (tuple, list)) and len(reward_range) == 2
-    allowed = f"given as [low, high], or replaced by noise {noise_names(ranged=False)}"
+    allowed = f"given as [low, high], or replaced by noise {assumption_names(ranged=False)}"
     require(pair, "reward_range", allowed, reward_range, error=InvalidInstance)
     low, high = (parameter(f"reward_range[{place}]", end) for place, end in enumerate(reward_range))
     allowed = "given as [low, high] with low < high"

@@ -41,9 +41,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ramgape.assumptions import ANY, BOUNDED, ITEMS
 from ramgape.common.files import LARGEST_FILE, read_whole
 from ramgape.errors import InvalidInstance, RamgapeError, UnknownName, known_name, require, shorten
-from ramgape.noises import ANY, BOUNDED, ITEMS
 from ramgape.problems.distribution import Distribution
 from ramgape.problems.environments import Arm, Instance
 from ramgape.problems.kinds import DISTRIBUTIONS
@@ -70,14 +70,14 @@ def instance_from_dict(description: Any, name: str = "instance") -> Instance:
         name=description.get("name", name),
         arms=tuple(arm_from_dict(arm, f"arms[{place}]") for place, arm in enumerate(description["arms"])),
         reward_range=description.get("reward_range"),
-        noise=description.get("noise", usual_noise(description)),
+        noise=description.get("noise", usual_assumption(description)),
         sigma_max=description.get("sigma_max"),
         risk=description.get("risk"),
         items=description.get("items"),
     )
 
 
-def usual_noise(description: Mapping[str, Any]) -> str:
+def usual_assumption(description: Mapping[str, Any]) -> str:
     """What rewards are, unless it is stated."""
     if description.get("items") is not None:
         return ITEMS

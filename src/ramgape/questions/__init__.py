@@ -1,4 +1,4 @@
-"""What may be asked of a search, by name. `TASKS` is the only list; `Task` says what a further one must give."""
+"""Questions by name. `QUESTIONS` is the only list; `Question` says what a further one must define."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ramgape.questions.best_score import BestScore
 from ramgape.questions.better_than import BetterThan
 from ramgape.questions.least_risk import LeastRisk
 from ramgape.questions.pareto import Pareto
-from ramgape.questions.question import Boxes, Possible, Rescaling, Task
+from ramgape.questions.question import Boxes, Possible, Question, Rescaling
 from ramgape.questions.top import Top
 from ramgape.questions.wording import Wanted
 
 __all__ = [
     "PARETO",
-    "TASKS",
+    "QUESTIONS",
     "BestMean",
     "BestScore",
     "BetterThan",
@@ -30,59 +30,67 @@ __all__ = [
     "Pareto",
     "PlaneLine",
     "Possible",
+    "Question",
     "Rescaling",
-    "Task",
     "Top",
     "Wanted",
     "follow",
     "kernel",
-    "make_task",
+    "make_question",
 ]
 
 PARETO = Pareto()  # what is asked unless stated
-TASKS: dict[str, type[Task]] = {kind.name: kind for kind in (Pareto, BestMean, LeastRisk, BestScore, Top, BetterThan)}
+QUESTIONS: dict[str, type[Question]] = {
+    kind.name: kind for kind in (Pareto, BestMean, LeastRisk, BestScore, Top, BetterThan)
+}
 
-# What the kernel of a task from outside is written with; loaded on first use, since it brings the compiler.
+# What the kernel of a question from outside is written with; loaded on first use, since it brings the compiler.
 _KERNELS = {"follow": "ramgape.core.doubt", "kernel": "ramgape.core.kernel"}
+
+_OLD_NAMES = {"Task": "Question", "TASKS": "QUESTIONS", "make_task": "make_question"}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _OLD_NAMES:
+        return globals()[_OLD_NAMES[name]]
     if name in _KERNELS:
         return getattr(importlib.import_module(_KERNELS[name]), name)
     raise AttributeError(f"module 'ramgape.questions' has no attribute {name!r}")
 
 
-def make_task(task: object) -> Task:
-    """A task from its text, or the task itself.
+def make_question(question: object) -> Question:
+    """A question from its text, or the question itself.
 
     Args:
-        task: A `Task`, or NAME[:VALUE | KEY=VALUE,...] with the name of one that is built in, registered, or stated by
-            an installed package.
+        question: A `Question`, or NAME[:VALUE | KEY=VALUE,...] with the name of one that is built in, registered, or
+            comes from an installed package.
 
     Raises:
-        UnknownName: There is no task of this name.
-        InvalidSpec: It is not written so, or what has this name is no task and makes none.
+        UnknownName: There is no question of this name.
+        InvalidSpec: It is not written so, or what has this name is no question and makes none.
 
     Examples:
-        >>> make_task("pareto")
+        >>> make_question("pareto")
         Pareto()
-        >>> make_task("best-mean:max-risk=0.02")
+        >>> make_question("best-mean:max-risk=0.02")
         BestMean(max_risk=0.02)
     """
-    if isinstance(task, Task):
-        return task
-    name = task.partition(":")[0].strip() if isinstance(task, str) else task
-    found = registry.find("task", name, TASKS)
-    maker = TASKS[str(name)] if found is None else found
-    if not isinstance(maker, Task):
-        require(callable(maker), f"task {name!r}", "a Task, or a function that makes one", maker)
+    if isinstance(question, Question):
+        return question
+    name = question.partition(":")[0].strip() if isinstance(question, str) else question
+    found = registry.find("question", name, QUESTIONS)
+    maker = QUESTIONS[str(name)] if found is None else found
+    if not isinstance(maker, Question):
+        require(callable(maker), f"question {name!r}", "a Question, or a function that makes one", maker)
         parameters = inspect.signature(maker).parameters
         written = getattr(maker, "written", "")
-        given = parse_named(task, {str(name): list(parameters)}, "task", written)[1]
+        given = parse_named(question, {str(name): list(parameters)}, "question", written)[1]
         needed = [key for key, each in parameters.items() if each.default is each.empty and key not in given]
-        require(not needed, "task", f"written {written}" if written else f"given with {', '.join(needed)}", task)
+        require(
+            not needed, "question", f"written {written}" if written else f"given with {', '.join(needed)}", question
+        )
         maker = maker(**{key: _read(parameters[key], value) for key, value in given.items()})
-    require(isinstance(maker, Task), f"task {name!r}", "a Task, or a function that makes one", maker)
+    require(isinstance(maker, Question), f"question {name!r}", "a Question, or a function that makes one", maker)
     return maker
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from ramgape.common.exact import exact_ranks
 from ramgape.core.pareto import Floats, Mask
-from ramgape.questions.question import Boxes, Places, Task
+from ramgape.questions.question import Boxes, Places, Question
 from ramgape.questions.score import MEAN, Score
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ramgape.core.kernel import Kernel
 
 
-class Best(Task):
+class Best(Question):
     """What the tasks have in common whose answer is the best arm, or the best arms, by one score."""
 
     weighs: ClassVar[bool] = True
@@ -156,7 +156,7 @@ class Best(Task):
             return False
         return bool((np.sort(values[answer]) == np.sort(values[right])).all())
 
-    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Question, Floats, Floats]:
         """Of a task without a limit."""
         return self, exact_ranks(means), exact_ranks(risks)
 

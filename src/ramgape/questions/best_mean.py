@@ -13,7 +13,7 @@ from ramgape.common.exact import Exact, exact_ranks, exactly
 from ramgape.common.plane import PlaneLine
 from ramgape.core.pareto import Floats
 from ramgape.questions.best import Best
-from ramgape.questions.question import Possible, Rescaling, Task, check_limit
+from ramgape.questions.question import Possible, Question, Rescaling, check_limit
 from ramgape.questions.score import MEAN, Score
 from ramgape.questions.wording import Wanted
 
@@ -58,7 +58,7 @@ class BestMean(Best):
     def scaled(self, mean: Rescaling, risk: Rescaling) -> BestMean:
         return self if self.max_risk is None else BestMean(risk(self.max_risk))
 
-    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Question, Floats, Floats]:
         """With the place of the ceiling among the risks."""
         if self.max_risk is None:
             return Best.ordered(self, means, risks)
@@ -78,7 +78,7 @@ class BestMean(Best):
             )
         return warnings
 
-    def question(self, wanted: Wanted) -> str:
+    def sought(self, wanted: Wanted) -> str:
         which = "" if self.max_risk is None else f" of those whose {wanted.risk} is {wanted.no_riskier(self.max_risk)}"
         return f"the arm with the {wanted.best} mean{which}"
 
@@ -104,4 +104,4 @@ class BestMean(Best):
         )
 
     def _exactly(self, wanted: Wanted) -> str:
-        return f"{wanted.names} is {self.question(wanted)}"
+        return f"{wanted.names} is {self.sought(wanted)}"

@@ -13,7 +13,7 @@ from ramgape.common.formatting import cut
 from ramgape.common.plane import PlaneLine
 from ramgape.core.pareto import Floats
 from ramgape.questions.best import Best
-from ramgape.questions.question import Rescaling, Task
+from ramgape.questions.question import Question, Rescaling
 from ramgape.questions.score import Score
 from ramgape.questions.wording import Wanted
 
@@ -51,13 +51,13 @@ class BestScore(Best):
     def scaled(self, mean: Rescaling, risk: Rescaling) -> BestScore:
         return replace(self, weight=self.weight * mean.difference(1.0) / risk.difference(1.0))
 
-    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Question, Floats, Floats]:
         """The score in place of the mean."""
         costs = [risk.times(exactly(-self.weight)) for risk in risks]
         scores = [Exact(mean + cost.part, cost.square) for mean, cost in zip(means, costs, strict=True)]
         return BestScore(weight=0.0), exact_ranks(scores), exact_ranks(risks)
 
-    def question(self, wanted: Wanted) -> str:
+    def sought(self, wanted: Wanted) -> str:
         return f"the arm with the {wanted.best} {self._formula(wanted)}"
 
     def _formula(self, wanted: Wanted) -> str:
@@ -77,7 +77,7 @@ class BestScore(Best):
     def claim(self, wanted: Wanted) -> str:
         """That no arm has a score that is better by epsilon, which is in units of the mean."""
         if wanted.epsilon == 0.0:
-            return f"{wanted.names} is {self.question(wanted)}."
+            return f"{wanted.names} is {self.sought(wanted)}."
         return (
             f"no arm has a score {wanted.mean_tolerance} or more {wanted.better} that of {wanted.names}, the score "
             f"being {self._formula(wanted)}."

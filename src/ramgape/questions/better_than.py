@@ -28,7 +28,7 @@ from ramgape.common.parsing import escape
 from ramgape.common.plane import PlaneLine
 from ramgape.core.pareto import Floats, Mask
 from ramgape.errors import known_name, printable, require
-from ramgape.questions.question import Boxes, Places, Possible, Rescaling, Task, as_written
+from ramgape.questions.question import Boxes, Places, Possible, Question, Rescaling, as_written
 from ramgape.questions.wording import Wanted
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ NAME_WIDTH = 24  # in a legend
 
 
 @dataclass(frozen=True, slots=True)
-class BetterThan(Task):
+class BetterThan(Question):
     """The arms that are better than a control.
 
     Args:
@@ -71,9 +71,9 @@ class BetterThan(Task):
     def __post_init__(self) -> None:
         control: object = self.control
         named = isinstance(control, str) and bool(control)
-        require(named, "control of task better-than", "the name of an arm", control)
+        require(named, "control of question better-than", "the name of an arm", control)
         self._check("margin")
-        known_name(self.objective, OBJECTIVES, "objective of task better-than")
+        known_name(self.objective, OBJECTIVES, "objective of question better-than")
 
     @property
     def about_risk(self) -> bool:
@@ -95,12 +95,12 @@ class BetterThan(Task):
         return replace(self, margin=mean.difference(self.margin))
 
     def among(self, names: Sequence[str]) -> BetterThan:
-        task = replace(self)
-        object.__setattr__(task, "place", list(names).index(self.control))
-        return task
+        question = replace(self)
+        object.__setattr__(question, "place", list(names).index(self.control))
+        return question
 
     def check(self, possible: Possible) -> tuple[str, ...]:
-        known_name(self.control, possible.names, "control of task better-than")
+        known_name(self.control, possible.names, "control of question better-than")
         least, most = possible.means
         if self.margin > most - least:
             return (f"margin {self.margin:g} exceeds the whole possible range of the mean: no arm can be better",)
@@ -161,14 +161,14 @@ class BetterThan(Task):
         """The control."""
         return np.full(len(answer), self.place)
 
-    def question(self, wanted: Wanted) -> str:
+    def sought(self, wanted: Wanted) -> str:
         risk = f" and {wanted._replace(epsilon=0.0, risk_epsilon=None).risk_beyond(self._control)}"
         return f"the arms with {wanted.mean_beyond(self._control, self.margin)}{risk if self.about_risk else ''}"
 
     def claim(self, wanted: Wanted) -> str:
         """Of the returned arms what is proved of them, and of the others."""
         if wanted.epsilon == 0.0:
-            question = self.question(wanted)
+            question = self.sought(wanted)
             return f"these are {question}." if wanted.returned else f"no arm is one of {question}."
         allowed = wanted._replace(epsilon=0.0, risk_epsilon=None) if wanted.proved else wanted
         inside = f"every returned arm has {allowed.mean_beyond(self._control, self.margin, -1)}"
@@ -196,12 +196,12 @@ class BetterThan(Task):
         better[self.place] = False
         return np.asarray(better)
 
-    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Question, Floats, Floats]:
         """With what must be exceeded, in place of the margin."""
         *places, needed = exact_ranks([*means, means[self.place] + exactly(self.margin)]).tolist()
-        task = replace(self, margin=needed - places[self.place])
-        object.__setattr__(task, "place", self.place)
-        return task, np.array(places), exact_ranks(risks)
+        question = replace(self, margin=needed - places[self.place])
+        object.__setattr__(question, "place", self.place)
+        return question, np.array(places), exact_ranks(risks)
 
     def is_right(self, answer: Mask, means: Floats, risks: Floats, epsilon: float) -> bool:
         """Whether every returned arm is better than the control, and no other by epsilon."""

@@ -13,7 +13,7 @@ from ramgape.common.exact import Exact, exact_ranks, exactly
 from ramgape.common.plane import PlaneLine
 from ramgape.core.pareto import Floats
 from ramgape.questions.best import Best
-from ramgape.questions.question import Possible, Rescaling, Task, check_limit
+from ramgape.questions.question import Possible, Question, Rescaling, check_limit
 from ramgape.questions.score import SAFETY, Score
 from ramgape.questions.wording import Wanted
 
@@ -58,7 +58,7 @@ class LeastRisk(Best):
     def scaled(self, mean: Rescaling, risk: Rescaling) -> LeastRisk:
         return self if self.min_mean is None else LeastRisk(mean(self.min_mean))
 
-    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Question, Floats, Floats]:
         """With the place of the floor among the means."""
         if self.min_mean is None:
             return Best.ordered(self, means, risks)
@@ -75,7 +75,7 @@ class LeastRisk(Best):
         allowed = f"at most {most:g}, the highest mean that is possible"
         return check_limit("min_mean", floor, floor <= most, floor > least, allowed)
 
-    def question(self, wanted: Wanted) -> str:
+    def sought(self, wanted: Wanted) -> str:
         which = "" if self.min_mean is None else f" of those whose mean is {wanted.good_enough(self.min_mean)}"
         return f"the arm with the {wanted.safest} {wanted.risk}{which}"
 
@@ -88,7 +88,7 @@ class LeastRisk(Best):
     def claim(self, wanted: Wanted) -> str:
         """Without a floor that no arm is safer by epsilon; with one the three parts of questions/best.py."""
         safer = f"{wanted.a_risk} {wanted.risk_tolerance} or more {wanted.safer} that of {wanted.names}"
-        exactly = f"{wanted.names} is {self.question(wanted)}."
+        exactly = f"{wanted.names} is {self.sought(wanted)}."
         if self.min_mean is None:
             return exactly if wanted.epsilon == 0.0 else f"no arm has {safer}."
         strict = wanted.good_enough(self.min_mean, 1)

@@ -12,7 +12,7 @@ import numpy as np
 from ramgape.common.exact import exact_ranks
 from ramgape.core import pareto
 from ramgape.core.pareto import Floats, Mask, advantage, is_epsilon_cover, pareto_front
-from ramgape.questions.question import Boxes, Places, Task
+from ramgape.questions.question import Boxes, Places, Question
 from ramgape.questions.wording import Wanted
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ FREE_ARMS, ANSWERS = 12, 64  # with more arms that may be in or out, or more rig
 
 
 @dataclass(frozen=True, slots=True)
-class Pareto(Task):
+class Pareto(Question):
     """All arms that are worth considering: none of them is beaten in both mean and risk.
 
     V_i is that of the paper, core/doubt.py; what is right up to epsilon is `is_epsilon_cover`.
@@ -114,7 +114,7 @@ class Pareto(Task):
         """The arms that no arm strictly dominates."""
         return pareto_front(means, risks)
 
-    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Question, Floats, Floats]:
         return self, exact_ranks(means), exact_ranks(risks)
 
     def gaps(self, means: Floats, risks: Floats) -> Floats:

@@ -88,7 +88,7 @@ class Possible(NamedTuple):
     risk_epsilon: float | None
 
 
-class Task(ABC):
+class Question(ABC):
     """A question about arms with a mean and a risk, whose answer is a set of arms: perhaps of one, perhaps empty.
 
     A subclass is a frozen dataclass, whose fields are its parameters in the user's units; `scaled` brings them to the
@@ -174,7 +174,7 @@ class Task(ABC):
         """Names of arms that it can be asked about, where all else is checked before the real ones are known."""
         return "one", "other"
 
-    def scaled(self, mean: Rescaling, risk: Rescaling) -> Task:
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> Question:
         """The same task on another scale; one whose parameters are no means and no risks is its own.
 
         Args:
@@ -183,7 +183,7 @@ class Task(ABC):
         """
         return self
 
-    def among(self, names: Sequence[str]) -> Task:
+    def among(self, names: Sequence[str]) -> Question:
         """The same task for arms in this order, by which the methods below know them; one without names is its own.
 
         Args:
@@ -307,7 +307,7 @@ class Task(ABC):
         """
         return rivals
 
-    def question(self, wanted: Wanted) -> str:
+    def sought(self, wanted: Wanted) -> str:
         """What is sought, in words; nothing where mean and risk say it.
 
         Args:
@@ -359,7 +359,7 @@ class Task(ABC):
         """
         return bool((answer == self.true_answer(means, risks)).all())
 
-    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats] | None:
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Question, Floats, Floats] | None:
         """The same question about whole numbers in the same order as exact ones, so that `true_answer` and `is_true`
         round nothing; None where a task does not say how.
 
@@ -422,7 +422,7 @@ class Task(ABC):
         value, allowed = getattr(self, name), "a finite number"
         if value is not None or name not in self._optional():
             allowed += "" if least == -math.inf else f" of at least {least:g}"
-            checked = check_number(value, f"{name} of task {self.name}", allowed, lambda given: given >= least)
+            checked = check_number(value, f"{name} of question {self.name}", allowed, lambda given: given >= least)
             object.__setattr__(self, name, checked + 0.0)  # of two zeros the one without a sign
 
     @classmethod

@@ -33,7 +33,7 @@ class Top(Best):
 
     def __post_init__(self) -> None:
         allowed = "a whole number of at least 1, and less than the number of arms"
-        object.__setattr__(self, "m", whole(self.m, "m of task top", allowed, 1))
+        object.__setattr__(self, "m", whole(self.m, "m of question top", allowed, 1))
 
     @property
     def score(self) -> Score:
@@ -49,13 +49,13 @@ class Top(Best):
 
     def check(self, possible: Possible) -> tuple[str, ...]:
         allowed = f"less than the number of arms, {len(possible.names):,}: all of them are no choice"
-        require(self.m < len(possible.names), "m of task top", allowed, self.m)
+        require(self.m < len(possible.names), "m of question top", allowed, self.m)
         return ()
 
     def some_arms(self) -> Sequence[str]:
         return [str(arm) for arm in range(self.m + 1)]
 
-    def question(self, wanted: Wanted) -> str:
+    def sought(self, wanted: Wanted) -> str:
         return (
             f"the {self.m:,} arms with the {wanted.best} means"
             if self.m > 1
@@ -65,9 +65,7 @@ class Top(Best):
     def claim(self, wanted: Wanted) -> str:
         """That no arm outside is better by epsilon than one inside: less than epsilon is lost to the m-th best."""
         if wanted.epsilon == 0.0:
-            return (
-                f"these are {self.question(wanted)}." if self.m > 1 else f"{wanted.names} is {self.question(wanted)}."
-            )
+            return f"these are {self.sought(wanted)}." if self.m > 1 else f"{wanted.names} is {self.sought(wanted)}."
         whose = "that of any returned one" if self.m > 1 else f"that of {wanted.names}"
         return f"no other arm has a mean {wanted.mean_tolerance} or more {wanted.better} {whose}."
 

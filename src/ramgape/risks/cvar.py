@@ -35,10 +35,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.bounds.empirical_bernstein import COARSE, COARSE_MEAN_SCALE, MEAN_SCALES
 from ramgape.core.box import narrow_risk
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel
-from ramgape.noises import NOISES
 from ramgape.risks.cells import (
     BLOCK,
     BLOCK_SUMS,
@@ -316,10 +316,10 @@ class CVaR(Measure):
         tail = normal.pdf(normal.inv_cdf(self.level)) / self.level if self.level < 1.0 else 0.0
         problem["risk_parameters"] = self.level, tail, 0.0
 
-    def kernels(self, noise: str) -> Learning:
-        if NOISES[noise].normal:
-            return super().kernels(noise)
-        if NOISES[noise].ranged:
+    def kernels(self, assumption: str) -> Learning:
+        if ASSUMPTIONS[assumption].normal:
+            return super().kernels(assumption)
+        if ASSUMPTIONS[assumption].ranged:
             return Learning(COLUMNS + FOUND, remember, estimate, narrowed=FOUND)
         return Learning(UNRANGED_COLUMNS, remember_unranged, estimate)
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.common.exact import Exact
 from ramgape.core.kernel import inlined
 from ramgape.errors import require
-from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import RISKS
 from ramgape.statistics.exponential import exp, expm1
@@ -172,9 +172,9 @@ class Entropic(Measure):
     def made_of(self) -> tuple[str, ...]:
         return RISKS[self.name].made_of
 
-    def kernels(self, noise: str) -> Learning:
-        if NOISES[noise].normal or NOISES[noise].ranged:
-            return super().kernels(noise)
+    def kernels(self, assumption: str) -> Learning:
+        if ASSUMPTIONS[assumption].normal or ASSUMPTIONS[assumption].ranged:
+            return super().kernels(assumption)
         return Learning(4, remember_unranged, estimate_unranged)
 
     def write(self, problem: Any) -> None:

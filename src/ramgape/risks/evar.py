@@ -37,9 +37,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.core.box import narrow_risk
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel
-from ramgape.noises import NOISES
 from ramgape.risks.cvar import normal_risk, normal_spread
 from ramgape.risks.measure import Learning, Measure
 from ramgape.statistics.inversion import SAFETY, innermost
@@ -347,9 +347,9 @@ class EVaR(Measure):
         distance = self.distance
         problem["risk_parameters"] = distance, math.sqrt(2.0 * distance), first_gamma(distance)
 
-    def kernels(self, noise: str) -> Learning:
-        if NOISES[noise].normal:
-            return super().kernels(noise)
+    def kernels(self, assumption: str) -> Learning:
+        if ASSUMPTIONS[assumption].normal:
+            return super().kernels(assumption)
         return Learning(COLUMNS + FOUND, remember, estimate, narrowed=FOUND)
 
     def narrow(self, interval: Kernel) -> Kernel:

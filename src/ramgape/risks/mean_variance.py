@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.common.exact import Exact, exactly, moments
-from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ class Moments(Measure):
     power = 2
     rho: float
 
-    def kernels(self, noise: str) -> Learning:
+    def kernels(self, assumption: str) -> Learning:
         from ramgape.risks import moments, powers
 
-        if NOISES[noise].skewed:
+        if ASSUMPTIONS[assumption].skewed:
             return Learning(powers.COLUMNS, powers.remember, powers.estimate_moments)
         return Learning(0, moments.nothing, moments.estimate)
 

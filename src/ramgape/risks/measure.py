@@ -32,10 +32,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.common.checks import check_number
 from ramgape.common.parsing import notation, parse_numbers
 from ramgape.errors import require
-from ramgape.noises import NOISES
 from ramgape.risks.table import MEAN, MEANS, NORMAL, RISKS, UNRANGED
 
 if TYPE_CHECKING:
@@ -224,17 +224,17 @@ class Measure:
         )
         return tuple(kind for kind, kernel in brought if kernel is not None)
 
-    def kernels(self, noise: str) -> Learning:
+    def kernels(self, assumption: str) -> Learning:
         """What is remembered of rewards, and what is estimated from it.
 
         Args:
-            noise: By name (noises.py).
+            noise: By name (assumptions.py).
         """
         from ramgape.risks import means
 
-        if NOISES[noise].normal:
+        if ASSUMPTIONS[assumption].normal:
             return Learning(0, *means.learn_normal(self.normal_risk, self.normal_spread))
-        if not NOISES[noise].ranged:
+        if not ASSUMPTIONS[assumption].ranged:
             return Learning(means.COLUMNS, *means.learn_unclipped(self.unclipped))
         return Learning(means.COLUMNS, *means.learn_mean(self.transform, self.untransform, self.slope))
 

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.core.box import narrow_risk
 from ramgape.core.kernel import Kernel, inlined, kernel
-from ramgape.noises import NOISES
 from ramgape.risks.cells import (
     CELLS,
     COLUMNS,
@@ -157,10 +157,10 @@ class Quantile(Measure):
     def write(self, problem: Any) -> None:
         problem["risk_parameters"] = self.level, NormalDist().inv_cdf(self.level), 0.0
 
-    def kernels(self, noise: str) -> Learning:
-        if NOISES[noise].normal:
-            return super().kernels(noise)
-        if NOISES[noise].ranged:
+    def kernels(self, assumption: str) -> Learning:
+        if ASSUMPTIONS[assumption].normal:
+            return super().kernels(assumption)
+        if ASSUMPTIONS[assumption].ranged:
             return Learning(COLUMNS, remember, estimate)
         return Learning(UNRANGED_COLUMNS, remember_unranged, estimate)
 

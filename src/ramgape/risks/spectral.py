@@ -20,12 +20,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.common.checks import check_number
 from ramgape.core.box import narrow_risk
 from ramgape.core.kernel import Kernel, kernel
 from ramgape.core.table import PROBLEM
 from ramgape.errors import InvalidSpec, require, shorten
-from ramgape.noises import NOISES
 from ramgape.risks import cvar
 from ramgape.risks.cells import CELLS, COLUMNS, WIDTH, remember, remember_unranged, value_at
 from ramgape.risks.cvar import ENOUGH, ERROR, FOUND, LEVEL, CVaR, lowest_share, normal_risk, normal_spread, tail_ends
@@ -180,13 +180,13 @@ class Spectral(Measure):
         narrowest = min((level for level, _ in self.steps), key=lambda level: min(level, 1.0 - level))
         problem["risk_parameters"] = narrowest, deviations, 0.0
 
-    def kernels(self, noise: str) -> Learning:
+    def kernels(self, assumption: str) -> Learning:
         if len(self.steps) == 1:
-            return CVaR(self.steps[0][0]).kernels(noise)
-        if NOISES[noise].normal:
-            return super().kernels(noise)
+            return CVaR(self.steps[0][0]).kernels(assumption)
+        if ASSUMPTIONS[assumption].normal:
+            return super().kernels(assumption)
         found = FOUND + STEP * len(self.steps)
-        if NOISES[noise].ranged:
+        if ASSUMPTIONS[assumption].ranged:
             return Learning(COLUMNS + found, remember, estimate, narrowed=found)
         return Learning(COLUMNS + found, remember_unranged, estimate)  # the first rewards are kept where nodes would be
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.common.exact import Exact, moments
-from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ class StandardDeviation(Measure):
     def formula(self, costs: bool) -> str:
         return "standard deviation"
 
-    def kernels(self, noise: str) -> Learning:
+    def kernels(self, assumption: str) -> Learning:
         from ramgape.risks import powers, root
 
-        if NOISES[noise].skewed:
+        if ASSUMPTIONS[assumption].skewed:
             return Learning(powers.COLUMNS, powers.remember, powers.estimate_root)
         return Learning(0, root.nothing, root.estimate)
 

@@ -31,14 +31,14 @@ def make_rule(spec: Spec) -> Rule:
     stop = stopping.never
     if spec.goal == "confidence":
         own = getattr(policy, "stop", None)
-        stop = own or (pairs.stop if pairs else spec.task.stop())
-    compare = getattr(policy, "compare", None) or spec.task.compare()
+        stop = own or (pairs.stop if pairs else spec.question.stop())
+    compare = getattr(policy, "compare", None) or spec.question.compare()
     # A function of a state is called by the engine, whatever stands in its place here.
     decide: Any = as_kernel(spec.decide) if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
     if pairs and pairs.decide and spec.decide is None and spec.policy == BY_PAIRS:
         decide = pairs.decide
-    if spec.task.weighs and spec.goal == "budget" and spec.policy == BY_PAIRS:
-        compare, decide = spec.task.weigh()
+    if spec.question.weighs and spec.goal == "budget" and spec.policy == BY_PAIRS:
+        compare, decide = spec.question.weigh()
     first = getattr(bound, "unknown_first", None)
     if first is not None and spec.decide is None and spec.policy in (BY_BOXES, BY_PAIRS):
         decide = fixed(first, decide)
@@ -49,7 +49,7 @@ def by_pairs(spec: Spec) -> ByPairs:
     """How the task is proved, from the evidence that a bound brings, for means and for the risk."""
     kernels = the_bound(spec.bound).kernels
     risk_ahead = getattr(kernels, "risk_ahead", None) or spec.risk.ahead_by(kernels)
-    return spec.task.by_pairs(kernels.mean_ahead, risk_ahead)
+    return spec.question.by_pairs(kernels.mean_ahead, risk_ahead)
 
 
 def designates(spec: Spec) -> bool:
@@ -58,7 +58,7 @@ def designates(spec: Spec) -> bool:
     # has spent all of delta on what is proved without designations.
     known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.is_extended and not spec.looked_at_once
     known = known and spec.goal == "confidence"
-    return known and spec.task.designates and the_bound(spec.bound).designates
+    return known and spec.question.designates and the_bound(spec.bound).designates
 
 
 def make_prove(spec: Spec) -> Kernel:
@@ -68,7 +68,7 @@ def make_prove(spec: Spec) -> Kernel:
 
 def make_learn(spec: Spec, bound: str | Bound, *, boxes: bool = True) -> Kernel:
     """The kernel that adds a reward: what the risk remembers and estimates, and a box by the bound if one is wanted."""
-    kernels, risk = the_bound(bound).kernels, spec.risk.kernels(spec.noise)
+    kernels, risk = the_bound(bound).kernels, spec.risk.kernels(spec.assumption)
     more = getattr(kernels, "remember", learning.nothing)
     due, box = getattr(kernels, "due", learning.always), make_box(spec, bound)
     if not boxes:
@@ -80,7 +80,7 @@ def make_learn(spec: Spec, bound: str | Bound, *, boxes: bool = True) -> Kernel:
 def make_look(spec: Spec, bound: str | Bound) -> Kernel:
     """The kernel that makes the box of every arm from what its rewards have left, for calls with a whole state."""
     return fixed(
-        learning.look, spec.risk.kernels(spec.noise).estimate, make_box(spec, bound), learning.note_mean_and_risk
+        learning.look, spec.risk.kernels(spec.assumption).estimate, make_box(spec, bound), learning.note_mean_and_risk
     )
 
 
@@ -106,7 +106,9 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     count, chosen = len(spec.names), the_bound(bound)
     arms = empty_table(count)
     for arm, parts in enumerate([count] * count if spec.shares is None else [1.0 / each for each in spec.shares]):
-        arms["level"][arm] = math.nan if delta is None else chosen.level(parts, delta, about_risk=spec.task.about_risk)
+        arms["level"][arm] = (
+            math.nan if delta is None else chosen.level(parts, delta, about_risk=spec.question.about_risk)
+        )
     if spec.price is not None:
         arms["price"] = 0.0 if isinstance(spec.price, str) else spec.price  # what is to be told is not known yet
     if chosen.narrows and spec.rewards.ranged:
@@ -126,7 +128,7 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
 
 def kept_columns(spec: Spec) -> int:
     """How much of the memory is about rewards, whatever the bound: what the risk remembers, and scores on items."""
-    return spec.risk.kernels(spec.noise).columns + (0 if spec.items is None else len(spec.items))
+    return spec.risk.kernels(spec.assumption).columns + (0 if spec.items is None else len(spec.items))
 
 
 def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
@@ -154,7 +156,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["risk_factor"] = most - least if bounded else record["alpha"]
     spec.unit_risk.write(record)
     record["rooted"] = 0, record["risk_root"]
-    spec.unit_task.write(record)
+    spec.unit_question.write(record)
     if spec.is_open:
         record["epsilon_share"] = spec.epsilon_share
     else:
@@ -175,11 +177,11 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["interleave"] = WHOLE_ROUNDS if the_bound(bound).in_rounds else spec.interleave
     if spec.items is not None:
         record["item_count"] = len(spec.items) if spec.items.population else math.inf
-        record["first_item"] = spec.risk.kernels(spec.noise).columns
+        record["first_item"] = spec.risk.kernels(spec.assumption).columns
         record["dust"] = dust_of(len(spec.items), low, high)
     # Tasks that weigh mistakes themselves have shrunken their estimates already.
     shrinks = rule_of(spec.policy).shrinks and spec.items is None  # what is known exactly needs none of it
-    record["shrinks"] = spec.goal == "budget" and shrinks and not spec.task.weighs
+    record["shrinks"] = spec.goal == "budget" and shrinks and not spec.question.weighs
     record["designated_level"] = math.inf
     record["snapshot"] = kept_columns(spec) + the_bound(bound).columns if designates(spec) else -1
     constants = getattr(the_bound(bound).kernels, "constants", None)
@@ -195,7 +197,7 @@ class Adder:
     """
 
     def __init__(self, spec: Spec) -> None:
-        risk = spec.risk.kernels(spec.noise)
+        risk = spec.risk.kernels(spec.assumption)
         more = getattr(the_bound(spec.bound).kernels, "remember", learning.nothing)
         self._remember = [each for each in (risk.remember, more) if each is not learning.nothing]
         self._estimate, self._items = risk.estimate, spec.items is not None

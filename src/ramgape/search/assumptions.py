@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.assumptions import ANY, HEAVY
 from ramgape.bounds import Bound, the_bound
 from ramgape.common.formatting import exponent, list_names, plural
 from ramgape.core.table import Table
 from ramgape.errors import shorten
-from ramgape.noises import ANY, HEAVY
 from ramgape.search.estimands import estimand_of
 from ramgape.search.result import Alarm
 from ramgape.search.sharing import WORDS as SHARED
@@ -39,7 +39,7 @@ def assumption_of(spec: Spec, bound: str | Bound) -> str:
         scores = f"scores in [{low:g}, {high:g}]"
         if not spec.items.population:
             return f"items that are independent draws from a larger world, the same for all arms, with {scores}"
-        values = "means and risks" if spec.task.about_risk else "means"
+        values = "means and risks" if spec.question.about_risk else "means"
         return f"{values} over {shown_items(spec)}, asked in random order, with {scores}"
     if spec.reward_range is not None:
         low, high = spec.reward_range
@@ -85,7 +85,7 @@ def asked_items(spec: Spec) -> str:
 
 def _stated(spec: Spec) -> str:
     """What is stated of heavy tails, in words."""
-    if spec.noise != HEAVY:
+    if spec.assumption != HEAVY:
         return ""
     parts = (
         ("kurtosis is at most {:g}", spec.kurtosis),
@@ -119,13 +119,13 @@ def equal_rewards(spec: Spec, arms: Table) -> str:
     """
     equal = (arms["variance"] == 0.0) & (arms["pulls"] >= spec.first_looks[0]) & (arms["cut"] == 0)
     names = _names(spec, equal)
-    if spec.noise != ANY or not names:
+    if spec.assumption != ANY or not names:
         return ""
     one = np.count_nonzero(equal) == 1
     arms_said = f"all rewards of {names} are equal" if one else f"each of these arms gave equal rewards only: {names}"
     return (
         f"{arms_said}, which tells nothing of how they may vary, so nothing is claimed of {'it' if one else 'them'}; "
-        "a stated range (reward_range), or the step to which rewards were rounded (noise gaussian:resolution=STEP), "
+        "a stated range (reward_range), or the step to which rewards were rounded (gaussian:resolution=STEP), "
         f"lets {'it' if one else 'them'} be claimed"
     )
 
@@ -205,7 +205,7 @@ def _repeated(spec: Spec, arms: Table) -> list[Objection]:
         often = "exactly"
         advice = (
             "they are rounded, or come from a few values, and intervals for Gaussian rewards may be far too narrow; "
-            "state the step to which they were rounded (resolution), or their range in place of noise gaussian"
+            "state the step to which they were rounded (resolution), or their range in place of assumption gaussian"
         )
     return [Objection(f"rewards repeat {often} ({names})", f"rewards repeat {often} ({names}): {advice}")]
 
@@ -227,8 +227,8 @@ def _not_normal(spec: Spec, arms: Table) -> list[Objection]:
         Objection(
             brief,
             f"{brief}, which is 3 for a normal distribution: intervals for variance and risk may miss the truth; if "
-            "rewards have a range, state it in place of noise gaussian, or else how heavy their tails may be "
-            "(noise heavy:kurtosis=10, say)",
+            "rewards have a range, state it in place of assumption gaussian, or else how heavy their tails may be "
+            "(assumption heavy:kurtosis=10, say)",
         )
     ]
 
@@ -239,7 +239,7 @@ def _heavier(spec: Spec, arms: Table) -> list[Objection]:
     A sign and no proof: of draws with exactly the stated kurtosis one arm in 50 or so shows three times as much, if
     their eighth moments are infinite, and hardly any otherwise. What was stated is never adapted.
     """
-    if spec.noise != HEAVY:
+    if spec.assumption != HEAVY:
         return []
     found, deviations = [], _deviations(arms)
     for what, stated, seen, times in (

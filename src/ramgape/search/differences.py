@@ -21,9 +21,9 @@ def differences_to_control(
 ) -> tuple[ControlDifference, ...]:
     """Each arm against the control, if there is one."""
     spec = engine.spec
-    if not isinstance(spec.task, BetterThan):
+    if not isinstance(spec.question, BetterThan):
         return ()
-    claimed = [_claimed(spec, spec.task, arm, arm.name in returned) for arm in reports]
+    claimed = [_claimed(spec, spec.question, arm, arm.name in returned) for arm in reports]
     if engine.ready and the_bound(spec.bound).compares_pairs:
         state = Rows.of(engine.state._replace(arms=arms))
         ends = spec.span * difference_ends(state, the_bound(spec.bound).kernels.mean_ahead)
@@ -32,34 +32,34 @@ def differences_to_control(
             (_both(low, high, *means), riskiest)
             for (low, high), (means, riskiest) in zip(ends.tolist(), claimed, strict=True)
         ]
-    control = next(arm for arm in reports if arm.name == spec.task.control)
+    control = next(arm for arm in reports if arm.name == spec.question.control)
     found = []
     for arm, known in zip(reports, claimed, strict=True):
         if arm is not control:
             row = difference_between(arm, control, *known)
-            found.append(replace(row, verdict=_control_verdict(spec, spec.task, arm, row, arm.name in returned)))
+            found.append(replace(row, verdict=_control_verdict(spec, spec.question, arm, row, arm.name in returned)))
     return tuple(found)
 
 
 def _control_verdict(
-    spec: Spec, task: BetterThan, arm: ArmReport, row: ControlDifference, returned: bool
+    spec: Spec, question: BetterThan, arm: ArmReport, row: ControlDifference, returned: bool
 ) -> ControlVerdict:
     """What is proved of an arm: by its certificate; that it is not worse by where its differences are."""
     if arm.certified:
         return "better" if returned else "not better"
     epsilon, (low, high) = spec.epsilon or 0.0, row.mean_interval
     least = low if spec.direction == "maximize" else -high
-    in_risk = not task.about_risk or row.risk_interval[1] < epsilon / spec.risk_weight
-    return "not worse" if least > task.margin - epsilon and in_risk else "open"
+    in_risk = not question.about_risk or row.risk_interval[1] < epsilon / spec.risk_weight
+    return "not worse" if least > question.margin - epsilon and in_risk else "open"
 
 
-def _claimed(spec: Spec, task: BetterThan, arm: ArmReport, returned: bool) -> tuple[tuple[float, float], float]:
+def _claimed(spec: Spec, question: BetterThan, arm: ArmReport, returned: bool) -> tuple[tuple[float, float], float]:
     """Where the difference in mean is, and the most in risk, by what is proved of an arm's place, perhaps by pairs."""
-    if not arm.certified or not (returned or task.objective == "mean"):
+    if not arm.certified or not (returned or question.objective == "mean"):
         return (-math.inf, math.inf), math.inf
     allowed = 0.0 if arm.certificate in ("in", "out") else spec.epsilon or 0.0
-    low, high = (task.margin - allowed, math.inf) if returned else (-math.inf, task.margin + allowed)
-    riskiest = allowed / spec.risk_weight if task.about_risk else math.inf
+    low, high = (question.margin - allowed, math.inf) if returned else (-math.inf, question.margin + allowed)
+    riskiest = allowed / spec.risk_weight if question.about_risk else math.inf
     return ((low, high) if spec.direction == "maximize" else (-high, -low)), riskiest
 
 

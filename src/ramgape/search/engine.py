@@ -47,7 +47,7 @@ from ramgape.core.table import (
 )
 from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
-from ramgape.questions import Task
+from ramgape.questions import Question
 from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder, kept_columns, make_look, make_rule, make_state
 from ramgape.search.items_exact import Known, know
@@ -158,7 +158,7 @@ class Engine(Spending):
         """
         engine = cls(spec)
         engine.sample, engine.watch = sample, watch
-        learning = spec.risk.kernels(spec.noise)
+        learning = spec.risk.kernels(spec.assumption)
         with engine._tables() as state:
             state.take(statistics, kept_columns(spec) - learning.narrowed if another_bound else None)
             state.search["samples"] = state.arms["pulls"].sum()
@@ -186,9 +186,9 @@ class Engine(Spending):
         return make_rule(self.spec)
 
     @cached_property
-    def task(self) -> Task:
+    def question(self) -> Question:
         """What is asked on the engine's scale, to the last bit as the kernels were told."""
-        return self._asked.unit_task
+        return self._asked.unit_question
 
     @property
     def samples(self) -> int:
@@ -254,7 +254,7 @@ class Engine(Spending):
 
         Where all is known it is the right answer, whatever a rule has settled before.
         """
-        return self.known.answer if self.is_complete else self.spec.task.answer(self.state)
+        return self.known.answer if self.is_complete else self.spec.question.answer(self.state)
 
     @cached_property
     def known(self) -> Known:
@@ -544,7 +544,7 @@ class Engine(Spending):
         spec = self.spec
         if self.sample is not None or spec.policy not in POLICIES or not isinstance(spec.bound, str):
             return None
-        parts = (*self.rule, type(spec.risk), type(spec.task))
+        parts = (*self.rule, type(spec.risk), type(spec.question))
         if not all(getattr(part, "py_func", part).__module__.startswith("ramgape.") for part in parts):
             return None
         return zlib.compress(b"".join(table.tobytes() for table in self._written), level=1)

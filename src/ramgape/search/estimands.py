@@ -29,7 +29,7 @@ def check_estimand(asked: dict[str, Any]) -> dict[str, Any]:
         f"about means alone with bound {bound}, which tells nothing of risks: best-mean, top:2 or "
         "better-than:control=NAME; for others bound heavy, with a stated kurtosis"
     )
-    require(not (chosen.means_only and asked["task"].about_risk), "task", allowed, str(asked["task"]))
+    require(not (chosen.means_only and asked["question"].about_risk), "question", allowed, str(asked["question"]))
     if not chosen.in_rounds:
         return {}
     allowed = f"auto or {IN_TURN} with bound {bound}, whose averages are over rounds of all arms, in random order"

@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ramgape.assumptions import ANY, HEAVY
 from ramgape.bounds import the_bound
 from ramgape.common.formatting import round_up
-from ramgape.noises import ANY, HEAVY
 from ramgape.options import DEFAULT_DELTA, DEFAULT_MAX_PULLS
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ def trials_needed(spec: Spec) -> int:
 
     A budget for rewards of which nothing is declared asks for a best guess and no statement: it needs none.
     """
-    if spec.noise == ANY and spec.goal == "confidence":
-        return max(spec.first_looks) if spec.task.about_risk else spec.first_looks[0]
-    if spec.noise == HEAVY and (spec.goal == "budget" or str(spec.bound) == HEAVY):
+    if spec.assumption == ANY and spec.goal == "confidence":
+        return max(spec.first_looks) if spec.question.about_risk else spec.first_looks[0]
+    if spec.assumption == HEAVY and (spec.goal == "budget" or str(spec.bound) == HEAVY):
         delta = DEFAULT_DELTA if spec.delta is None else spec.delta
-        return _for_heavy(spec, the_bound(HEAVY).level(len(spec.names), delta, about_risk=spec.task.about_risk))
+        return _for_heavy(spec, the_bound(HEAVY).level(len(spec.names), delta, about_risk=spec.question.about_risk))
     return 0
 
 

@@ -124,17 +124,17 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     if not engine.ready:
         nothing, nobody = np.zeros(count, dtype=bool), np.full(count, -1)
         return Findings(answer, np.full(count, math.inf), nothing, nothing, nobody, nobody, None)
-    task, boxes = engine.task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
-    tolerances, rivals = task.tolerances(answer, boxes)
+    question, boxes = engine.question, Boxes(*(evidence.arms[side] for side in Boxes._fields))
+    tolerances, rivals = question.tolerances(answer, boxes)
     strength = answer_strength(evidence.engine, answer)
     if strength is not None:  # both hold on the same event
         rivals = np.where(strength.tolerances < tolerances, strength.rivals, rivals)
         tolerances = np.fmin(tolerances, strength.tolerances)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
     epsilon = float(engine.search["epsilon"][0])
-    proved, exact = (task.settled(answer, tolerances, rivals, tolerance) for tolerance in (epsilon, 0.0))
+    proved, exact = (question.settled(answer, tolerances, rivals, tolerance) for tolerance in (epsilon, 0.0))
     proving = np.where(np.isfinite(tolerances), rivals, -1)
-    reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
+    reasons = question.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)
     comparing = evidence.engine
     if the_bound(comparing.spec.bound).compares_pairs:
@@ -143,7 +143,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
         if comparing.search["epsilon"][0] > 0.0:
             strict = comparing.search.copy()
             strict["epsilon"] = 0.0
-            exact |= task.exact_by_pairs(answer, compare_pairs(comparing, evidence.arms, answer, strict))
+            exact |= question.exact_by_pairs(answer, compare_pairs(comparing, evidence.arms, answer, strict))
         else:
             exact |= proved
         dominators = np.where((proofs >= 0) & ~(tolerances < 0.0), proofs, dominators)
@@ -236,7 +236,7 @@ def infer(
         alarms=engine.alarms,
         spent=engine.spent,
         safest=safest,
-        lines=spec.task.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
+        lines=spec.question.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
         quality=quality,
     )
 
@@ -284,7 +284,7 @@ def asked_of(spec: Spec) -> dict[str, Any]:
         "risk_label": risk_label(spec),
         "rho": spec.rho,
         "alpha": spec.alpha,
-        "noise": spec.noise,
+        "noise": spec.assumption,
         "reward_range": spec.reward_range,
         "direction": spec.direction,
         "policy": spec.policy,
@@ -293,13 +293,13 @@ def asked_of(spec: Spec) -> dict[str, Any]:
         "rigour": rigour_of(spec),
         "estimand": estimand_of(proving_bound(spec)),
         "exploration": spec.exploration,
-        "task": str(spec.task),
-        "answer_name": spec.task.called,
-        "question": spec.task.question(wanted_of(spec)),
-        "control": getattr(spec.task, "control", None),
+        "task": str(spec.question),
+        "answer_name": spec.question.called,
+        "question": spec.question.sought(wanted_of(spec)),
+        "control": getattr(spec.question, "control", None),
         "alarm": spec.alarm,
         "extensions": spec.extensions,
-        "about_risk": spec.task.about_risk,
+        "about_risk": spec.question.about_risk,
         "objectives": objectives_of(spec),
     }
 
@@ -308,8 +308,8 @@ def _nobody(engine: Engine, reason: Stopped) -> str:
     """What an empty answer says, and how surely."""
     if not engine.ready:
         return "nothing yet"
-    nobody, epsilon = engine.spec.task.nobody, engine.spec.epsilon
-    if reason == "confidence" and epsilon and isinstance(engine.spec.task, BetterThan):
+    nobody, epsilon = engine.spec.question.nobody, engine.spec.epsilon
+    if reason == "confidence" and epsilon and isinstance(engine.spec.question, BetterThan):
         return f"{nobody} by {round_up(epsilon)} or more"
     return nobody if reason in ("confidence", "complete") else f"{nobody}, by the estimates"
 
@@ -331,13 +331,13 @@ def observed_spread(engine: Engine) -> Spread:
 
 def says_nothing(spec: Spec, spread: Spread, tolerance: float) -> bool:
     """Whether a tolerance is more than all differences, so that any answer is right by the estimates."""
-    return tolerance > spread.mean and (not spec.task.about_risk or tolerance / spec.risk_weight > spread.risk)
+    return tolerance > spread.mean and (not spec.question.about_risk or tolerance / spec.risk_weight > spread.risk)
 
 
 def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
     """That an objective, or both, decided nothing."""
     told = _level_note(spec)
-    if spec.risk.dear and spec.rewards.ranged and spec.task.about_risk:
+    if spec.risk.dear and spec.rewards.ranged and spec.question.about_risk:
         told = (*told, spec.risk.dear)
     if spec.shares is not None:
         told = (
@@ -352,10 +352,10 @@ def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
         for name, tolerance, seen in (
             ("mean", spec.epsilon, spread.mean),
             (label, spec.epsilon / spec.risk_weight, spread.risk),
-        )[: 2 if spec.task.about_risk else 1]
+        )[: 2 if spec.question.about_risk else 1]
         if tolerance > seen
     ]
-    if len(found) == (2 if spec.task.about_risk else 1):
+    if len(found) == (2 if spec.question.about_risk else 1):
         what = ", and ".join(found)
         return (*told, f"{what}: by these estimates any arm is an answer; a smaller epsilon says more")
     return (*told, *(f"{each}: that objective decided nothing" for each in found))
@@ -363,12 +363,12 @@ def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
 
 def _vacuous_note(spec: Spec, arms: Table) -> tuple[str, ...]:
     """That of rewards with two values the risk asks nothing new."""
-    found = two_values(spec, arms) if spec.task == PARETO else None
+    found = two_values(spec, arms) if spec.question == PARETO else None
     if found is None:
         return ()
     return (
         f"all rewards are {found[0]:g} or {found[1]:g}: of two values the {risk_label(spec)} is a function of the "
-        "mean, so that the Pareto set asks nothing new; task best-mean is the better question",
+        "mean, so that the Pareto set asks nothing new; question best-mean is the better question",
     )
 
 
@@ -386,7 +386,7 @@ def _level_note(spec: Spec) -> tuple[str, ...]:
 def level_of_intervals(spec: Spec) -> float:
     """The probability that any interval of any arm fails, of means and of risks: at most that, or approximately."""
     bound, delta = the_bound(proving_bound(spec)), DEFAULT_DELTA if spec.delta is None else spec.delta
-    return delta * bound.sides / bound.sides_for(spec.task.about_risk)
+    return delta * bound.sides / bound.sides_for(spec.question.about_risk)
 
 
 def risk_label(spec: Spec) -> str:
@@ -404,8 +404,8 @@ def proving_bound(spec: Spec) -> str | Bound:
     """The bound of the search, or after a budget the one that serves such rewards."""
     if spec.delta is not None:
         return spec.bound
-    pairs = spec.task.compares_pairs and not spec.shared
-    return usual_bound(spec.noise, spec.risk.made_of, "confidence", pairs=pairs)
+    pairs = spec.question.compares_pairs and not spec.shared
+    return usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=pairs)
 
 
 def goal_of(spec: Spec) -> Goal:
@@ -472,7 +472,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
 def _margins(engine: Engine, answer: Mask) -> list[float]:
     """By how much estimates put arms inside an answer or outside; nothing could move a control."""
     means, risks = engine.arms["average"], engine.arms["risk"]
-    found = -engine.task.tolerances(answer, Boxes(means, means, risks, risks))[0] * engine.spec.span
+    found = -engine.question.tolerances(answer, Boxes(means, means, risks, risks))[0] * engine.spec.span
     return [margin + 0.0 if math.isfinite(margin) else 0.0 for margin in found.tolist()]
 
 
@@ -504,7 +504,7 @@ def _guarantee(
     """What has been proved, in words, and whether the data speak against what that assumes."""
     spec, samples = engine.spec, engine.samples
     if engine.is_complete:
-        claim = spec.task.claim(wanted_of(spec, returned))
+        claim = spec.question.claim(wanted_of(spec, returned))
         equals = list_names([name for name, tied in zip(spec.names, engine.known.tied, strict=True) if tied])
         ties = f" As good: {equals}." if equals else ""
         return f"Exact, since {asked_items(spec)} has been asked of every arm: {claim}{ties}"
@@ -547,7 +547,7 @@ def _guarantee(
 
 def _single_arms(spec: Spec, reports: Sequence[ArmReport]) -> str:
     """How many arms are known to be in the answer, or out of it, though the answer as a whole is not."""
-    control = getattr(spec.task, "control", None)
+    control = getattr(spec.question, "control", None)
     words = {"in": "in the right answer", "out": "out of the right answer", "within-epsilon": "right within epsilon"}
     found = {key: sum(arm.certificate == key for arm in reports if arm.name != control) for key in words}
     parts = [f"{plural(found[key], 'arm')} {'is' if found[key] == 1 else 'are'} {words[key]}" for key in words]
@@ -570,7 +570,7 @@ def claim_words(
     `proved` says that the returned arms are proved to be in the right answer without a tolerance.
     """
     wanted = wanted_of(spec, returned, epsilon)._replace(proved=proved)
-    return assured(spec, spec.task.claim(wanted), evidence, objections, returned)
+    return assured(spec, spec.question.claim(wanted), evidence, objections, returned)
 
 
 def assured(

@@ -6,8 +6,8 @@ digits that two which agree in all of them are equal (risks/entropic.py). A risk
 known, is rounded to `DIGITS` digits of what rewards can have; a limit is taken as it is.
 
 All that an answer depends on is the order of these numbers. So the question is asked again about whole numbers in the
-same order (`Task.ordered`), which floats have no trouble with. A task from outside that does not say how is asked about
-the floats that are nearest to the numbers, as its limits are.
+same order (`Question.ordered`), which floats have no trouble with. A question from outside that does not say how
+is asked about the floats that are nearest to the numbers, as its limits are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from ramgape.common.exact import LOSSLESS, Exact, average, exactly
 from ramgape.core.pareto import Floats, Mask
-from ramgape.questions import Rescaling, Task
+from ramgape.questions import Question, Rescaling
 from ramgape.search.spec import Spec
 
 DIGITS = 12  # of what rewards can have: more are rounding
@@ -29,18 +29,18 @@ DIGITS = 12  # of what rewards can have: more are rounding
 class Known(NamedTuple):
     """A question, and means and risks to answer it by; more mean and less risk are better."""
 
-    task: Task
+    question: Question
     means: Floats
     risks: Floats
 
     @property
     def answer(self) -> Mask:
         """The right one."""
-        return self.task.true_answer(self.means, self.risks)
+        return self.question.true_answer(self.means, self.risks)
 
     def is_true(self, answer: Mask) -> bool:
         """Whether an answer is right; where arms are equal there may be several."""
-        return self.task.is_true(answer, self.means, self.risks)
+        return self.question.is_true(answer, self.means, self.risks)
 
     @property
     def tied(self) -> Mask:
@@ -77,10 +77,10 @@ def exact_measure(spec: Spec, scores: Floats) -> tuple[list[Fraction], list[Exac
 def order(spec: Spec, means: list[Fraction], risks: list[Exact]) -> Known:
     """The question, about numbers in the same order."""
     sign = 1.0 if spec.direction == "maximize" else -1.0
-    task = spec.task.scaled(Rescaling(sign, 0.0, 1.0), Rescaling(1.0, 0.0, 1.0)).among(spec.names)
-    ordered = task.ordered(means, risks)
+    question = spec.question.scaled(Rescaling(sign, 0.0, 1.0), Rescaling(1.0, 0.0, 1.0)).among(spec.names)
+    ordered = question.ordered(means, risks)
     if ordered is None:
-        return Known(task, np.array([float(mean) for mean in means]), np.array([float(risk) for risk in risks]))
+        return Known(question, np.array([float(mean) for mean in means]), np.array([float(risk) for risk in risks]))
     return Known(*ordered)
 
 

@@ -23,7 +23,7 @@ def named_answer(engine: Engine) -> Mask:
     decided = engine.stopped in ("confidence", "complete") or spec.returned == "smallest-doubt"
     if decided or not engine.ready or (rule_of(spec.policy).own_answer and engine.arms["accepted"].any()):
         return answer
-    return engine.task.guess(answer, decided_arms(engine), engine.arms["average"], engine.arms["risk"])
+    return engine.question.guess(answer, decided_arms(engine), engine.arms["average"], engine.arms["risk"])
 
 
 def decided_arms(engine: Engine) -> Mask:
@@ -46,5 +46,5 @@ def safest_answer(engine: Engine, arms: Table, named: Mask) -> Mask:
     answer, boxes = engine.answer(), Boxes(*(arms[side] for side in Boxes._fields))
     if not engine.ready or (answer == named).all():
         return np.zeros(len(named), dtype=bool)
-    proved, proved_of_named = (engine.task.tolerances(each, boxes)[0].max() for each in (answer, named))
+    proved, proved_of_named = (engine.question.tolerances(each, boxes)[0].max() for each in (answer, named))
     return answer & bool(proved < proved_of_named)

@@ -1,8 +1,8 @@
 """The outcomes of a trial: what is assumed of each, and what a trial gave of them.
 
 `outcomes={"accuracy": (0, 1), "cost": "gaussian", "latency": "unknown"}` says what may be assumed of every outcome: a
-range, or a noise by name with its parameters (noises.py). A study file has tables in place of values, with the keys
-`range`, `noise`, `epsilon` and `failure`. Nothing is ever assumed because of the data.
+range, or a noise by name with its parameters (assumptions.py). A study file has tables in place of values, with the
+keys `range`, `noise`, `epsilon` and `failure`. Nothing is ever assumed because of the data.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ramgape.assumptions import ANY, ASSUMPTIONS, BOUNDED, HEAVY, ITEMS
 from ramgape.common.checks import LARGEST, SMALLEST, check_number, check_text
 from ramgape.common.parsing import number_range, parse_numbers
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten, suggestion
-from ramgape.noises import ANY, BOUNDED, HEAVY, ITEMS, NOISES
 from ramgape.search.expressions import Expression
 from ramgape.search.objectives import Wish
 from ramgape.search.outcome import number_of
@@ -34,7 +34,7 @@ class DeclaredOutcome:
     """What is assumed of an outcome.
 
     Attributes:
-        noise: By name (noises.py).
+        noise: By name (assumptions.py).
         range: The least and the greatest that it can be; None where that is not known.
         parameters: What is assumed besides: pairs of a name and a number, such as ("kurtosis", 10.0).
         failure: "worst" if an outcome that a trial lacks counts as the worst of its range; "retry" if it is an error.
@@ -122,7 +122,7 @@ def _ranged(ends: Any, given: Any) -> DeclaredOutcome:
 
 
 def _noisy(text: str) -> DeclaredOutcome:
-    usable = {name: row.parameters for name, row in NOISES.items() if name not in (BOUNDED, ITEMS)}
+    usable = {name: row.parameters for name, row in ASSUMPTIONS.items() if name not in (BOUNDED, ITEMS)}
     usable[UNKNOWN] = ()
     name = text.partition(":")[0].strip()
     require(name in usable, "what is assumed", ALLOWED, text)

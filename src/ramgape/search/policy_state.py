@@ -97,16 +97,16 @@ class PolicyState:
 
     @property
     def in_answer(self) -> Mask:
-        return _frozen(self._spec.task.answer(self._state))
+        return _frozen(self._spec.question.answer(self._state))
 
     @property
     def doubt(self) -> Floats:
-        self._spec.task.complete(self._state)
+        self._spec.question.complete(self._state)
         return _frozen(self._state.arms["doubt"] * self._spec.span)
 
     @property
     def rival(self) -> NDArray[np.int64]:
-        self._spec.task.complete(self._state)
+        self._spec.question.complete(self._state)
         return self._column("rival")
 
     def _column(self, name: str) -> NDArray[Any]:

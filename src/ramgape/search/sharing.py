@@ -28,7 +28,7 @@ def check_sharing(asked: dict[str, Any]) -> dict[str, Any]:
             "one with intervals for each arm where arms share blocks: comparisons of two arms need independent arms"
         )
         require(not the_bound(asked["bound"]).compares_pairs, "bound", allowed, asked["bound"])
-    return {"shared": bool(shared), "pairs": asked["task"].compares_pairs and not shared}
+    return {"shared": bool(shared), "pairs": asked["question"].compares_pairs and not shared}
 
 
 def refuse_block(arm: str, block: str) -> NoReturn:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Unpack
 
+from ramgape.assumptions import ANY, ASSUMPTIONS, BOUNDED, FEWEST, HEAVY, ITEMS, Assumption, assumption_names
 from ramgape.bounds import BOXLESS, OWN_BOUNDS, Bound, resolve_bound, the_bound, usual_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, ITEMS, NOISES, Noise, noise_names
 from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
-from ramgape.questions import PARETO, Possible, Rescaling, Task, make_task
+from ramgape.questions import PARETO, Possible, Question, Rescaling, make_question
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
@@ -33,7 +33,7 @@ class Spec:
     """A search, fully decided: every default resolved, every value checked, all in the user's units."""
 
     names: tuple[str, ...]
-    noise: str
+    assumption: str
     reward_range: tuple[float, float] | None
     goal: Literal["confidence", "budget"]
     epsilon: float | None
@@ -55,7 +55,7 @@ class Spec:
     kurtosis: float | None = None  # what is stated of heavy tails, beside sigma_max
     cv: float | None = None
     first_looks: tuple[int, int] = (FEWEST, FEWEST)  # pulls before anything is said of an arm's mean, and of its risk
-    task: Task = PARETO
+    question: Question = PARETO
     epsilon_share: float | None = None  # of what epsilon was to be a part
     decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
     alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
@@ -71,9 +71,9 @@ class Spec:
     cutoff: float | None = None  # a reward, a cost, at which trials are cut off: the true one is as much or more
 
     @property
-    def rewards(self) -> Noise:
-        """What rewards are: the row of their noise."""
-        return NOISES[self.noise]
+    def rewards(self) -> Assumption:
+        """What rewards are: the row of their assumption."""
+        return ASSUMPTIONS[self.assumption]
 
     @property
     def is_open(self) -> bool:
@@ -169,18 +169,18 @@ class Spec:
         return self.oriented_risk.on_unit(self.origin, self.span)
 
     @property
-    def unit_task(self) -> Task:
-        """The task on the engine's scale."""
+    def unit_question(self) -> Question:
+        """The question on the engine's scale."""
         mean, risk = (
             Rescaling(self._sign, self.origin, self.span),
             Rescaling(1.0, self._shift, self.span / self.risk_weight),
         )
-        return self.task.scaled(mean, risk).among(self.names)
+        return self.question.scaled(mean, risk).among(self.names)
 
     @property
-    def oriented_task(self) -> Task:
-        """The task for the user's means, costs being negated, and for risks that one tolerance compares with them."""
-        return self.task.scaled(Rescaling(self._sign, 0.0, 1.0), Rescaling(1.0, 0.0, 1.0 / self.risk_weight)).among(
+    def oriented_question(self) -> Question:
+        """The question for the user's means, costs being negated, and for risks on their scale."""
+        return self.question.scaled(Rescaling(self._sign, 0.0, 1.0), Rescaling(1.0, 0.0, 1.0 / self.risk_weight)).among(
             self.names
         )
 
@@ -195,7 +195,7 @@ class Spec:
 
     @property
     def possible(self) -> Possible:
-        """What a task may be asked of: the arms, what is possible, and the tolerances."""
+        """What a question may be asked of: the arms, what is possible, and the tolerances."""
         means = self.reward_range or (-math.inf if self.cv is None else 0.0, math.inf)
         if self.rewards.ranged:
             low, high = (end * self.span / self.risk_weight + self._shift for end in self.risk_range)
@@ -240,36 +240,40 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
         asked |= check(asked)
     spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name in asked})
     check_sizes(spec)
-    spec = with_reach(replace(spec, warnings=spec.task.check(spec.possible)), auto=auto)
+    spec = with_reach(replace(spec, warnings=spec.question.check(spec.possible)), auto=auto)
     return with_warnings(spec) if tolerance_given else spec
 
 
 def check_rewards(asked: Asked) -> Asked:
-    """The noise, with its parameters, and the range of the rewards."""
+    """The assumption, with its parameters, and the range of the rewards."""
     usual = ANY if asked["reward_range"] is None else BOUNDED
     if asked["items"] is not None:
         usual = ITEMS
-        asked["noise"] = None if asked["noise"] == BOUNDED else asked["noise"]  # which it is, and more is known
+        asked["assumption"] = (
+            None if asked["assumption"] == BOUNDED else asked["assumption"]
+        )  # which it is, and more is known
         allowed = "given with items: two numbers that no score can leave, such as (0, 1)"
         require(asked["reward_range"] is not None, "reward_range", allowed, asked["reward_range"])
-    named = {name: row.parameters for name, row in NOISES.items()}
-    noise, parameters = (usual, {}) if asked["noise"] is None else parse_numbers(asked["noise"], named, "noise")
+    named = {name: row.parameters for name, row in ASSUMPTIONS.items()}
+    assumption, parameters = (
+        (usual, {}) if asked["assumption"] is None else parse_numbers(asked["assumption"], named, "assumption")
+    )
     for name, value in parameters.items():
-        require(asked[name] is None, name, "given once, by itself or with the noise", asked[name])
+        require(asked[name] is None, name, "given once, by itself or with the assumption", asked[name])
         asked[name] = value
-    if (noise == ITEMS) != (asked["items"] is not None):
+    if (assumption == ITEMS) != (asked["items"] is not None):
         allowed = f"{ITEMS} or {BOUNDED} with items" if asked["items"] is not None else "another one without items"
-        require(False, "noise", allowed, asked["noise"])
-    reward_range = check_reward_range(noise, asked["reward_range"])
+        require(False, "assumption", allowed, asked["assumption"])
+    reward_range = check_reward_range(assumption, asked["reward_range"])
     known_name(asked["direction"], ["maximize", "minimize"], "direction")
     known_name(asked["returned"], ["last", "smallest-doubt"], "returned")
     span = 1.0 if reward_range is None else reward_range[1] - reward_range[0]
-    return {**asked, "noise": noise, "reward_range": reward_range, "span": span}
+    return {**asked, "assumption": assumption, "reward_range": reward_range, "span": span}
 
 
 def check_objectives(asked: Asked) -> Asked:
     """What is looked for, the risk, and the tolerances."""
-    task = make_task(asked["task"])
+    question = make_question(asked["question"])
     risk = choose_risk(asked["risk"], asked["rho"])
     if asked["reward_range"] is not None:
         low, high = asked["reward_range"]
@@ -281,7 +285,7 @@ def check_objectives(asked: Asked) -> Asked:
     alpha = check_alpha(asked["alpha"], asked["span"], risk, risk_epsilon)
     if alpha is None and risk_epsilon is None and tolerance and risk.usual_scale(asked["span"]) != 1.0:
         risk_epsilon = tolerance / risk.usual_scale(asked["span"])
-    objectives = {"task": task, "risk": risk, "alpha": alpha}
+    objectives = {"question": question, "risk": risk, "alpha": alpha}
     return {**objectives, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "epsilon_share": share}
 
 
@@ -300,9 +304,9 @@ def check_counts(asked: Asked) -> Asked:
     """Numbers that stand for themselves."""
     checked: Asked = {}
     if asked["resolution"] is not None:
-        allowed = "absent without gaussian noise, whose bounds need it"
-        require("resolution" in NOISES[asked["noise"]].parameters, "resolution", allowed, asked["resolution"])
-    looks = NOISES[asked["noise"]].first_looks
+        allowed = "absent without assumption gaussian, whose bounds need it"
+        require("resolution" in ASSUMPTIONS[asked["assumption"]].parameters, "resolution", allowed, asked["resolution"])
+    looks = ASSUMPTIONS[asked["assumption"]].first_looks
     if asked["initial_pulls"] is not None:
         stated = asked["initial_pulls"] = whole(
             asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", 2
@@ -330,19 +334,19 @@ def check_statements(asked: Asked) -> Asked:
         ("kurtosis", 1.0, "a finite number of at least 1, the least that any rewards have (3: normal ones)"),
         ("cv", SMALLEST, "a finite number above 0: the standard deviation is at most so many times the mean"),
     ):
-        given, served = asked[name], name in NOISES[asked["noise"]].parameters
-        require(given is None or served, name, "absent without noise heavy, of which it is a statement", given)
+        given, served = asked[name], name in ASSUMPTIONS[asked["assumption"]].parameters
+        require(given is None or served, name, "absent without assumption heavy, of which it is a statement", given)
         if given is not None:
             checked[name] = check_number(given, name, allowed, lambda value, least=least: value >= least)
-    if asked["noise"] == HEAVY:
-        statements = NOISES[HEAVY].parameters
+    if asked["assumption"] == HEAVY:
+        statements = ASSUMPTIONS[HEAVY].parameters
         allowed = "given with what is known of its tails: heavy:kurtosis=10, say; also sigma_max, or cv"
-        require(any(asked[name] is not None for name in statements), "noise heavy", allowed, "no statement")
+        require(any(asked[name] is not None for name in statements), "assumption heavy", allowed, "no statement")
         allowed = (
-            "given for a task about mean and risk: sigma_max and cv tell only about means; heavy:kurtosis=10, say (a "
-            "normal distribution has 3, an exponential one 9)"
+            "given for a question about mean and risk: sigma_max and cv tell only about means; heavy:kurtosis=10, say "
+            "(a normal distribution has 3, an exponential one 9)"
         )
-        enough = asked["kurtosis"] is not None or not asked["task"].about_risk
+        enough = asked["kurtosis"] is not None or not asked["question"].about_risk
         require(enough, "kurtosis", allowed, asked["kurtosis"])
     return checked
 
@@ -358,7 +362,7 @@ def check_alarm(alarm: Any) -> float | None:
 def check_goal(asked: Asked) -> Asked:
     """A confidence, with epsilon and delta, or a budget; and a policy that serves it."""
     delta, budget, goal = asked["delta"], asked["budget"], asked["goal"]
-    serving = asked["task"].serving(goal)
+    serving = asked["question"].serving(goal)
     policy, decide = resolve_policy(asked["policy"], goal, serving, pairs=compares_pairs(asked, goal))
     if goal == "budget" and budget is None:
         allowed = f"{BY_PAIRS} where money is the goal: others must know how many pulls there will be"
@@ -388,16 +392,16 @@ def compares_pairs(asked: Asked, goal: str) -> bool:
     """Whether the bound that is asked for, or that `auto` stands for, compares two arms at once."""
     bound = asked["bound"]
     if bound == "auto":
-        bound = usual_bound(asked["noise"], asked["risk"].made_of, goal, pairs=asked["pairs"])
+        bound = usual_bound(asked["assumption"], asked["risk"].made_of, goal, pairs=asked["pairs"])
     return the_bound(bound).compares_pairs
 
 
 def check_method(asked: Asked) -> Asked:
     """The bound, what is returned, and how much a budget explores."""
     goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
-    bound = choose_bound(asked["bound"], asked["noise"], asked["risk"], goal, policy, asked["pairs"])
-    served = asked["task"].compares_pairs or not the_bound(bound).compares_pairs
-    require(served, "bound", f"another one for task {asked['task']}", bound)
+    bound = choose_bound(asked["bound"], asked["assumption"], asked["risk"], goal, policy, asked["pairs"])
+    served = asked["question"].compares_pairs or not the_bound(bound).compares_pairs
+    require(served, "bound", f"another one for question {asked['question']}", bound)
     if asked["returned"] == "smallest-doubt" and rule_of(policy).own_answer:
         allowed = f"'last' for policy {policy}, whose answer is the arms that it accepts"
         require(False, "returned", allowed, asked["returned"])
@@ -430,7 +434,7 @@ def with_warnings(spec: Spec) -> Spec:
         return replace(spec, warnings=(*spec.warnings, message))
     if not spec.rewards.ranged or spec.epsilon is None:
         return spec
-    if spec.task != PARETO:
+    if spec.question != PARETO:
         return _with_trivial_warning(spec)
     low, high = spec.risk_range
     widest = (high - low) * spec.span / spec.risk_weight
@@ -449,10 +453,10 @@ def with_warnings(spec: Spec) -> Spec:
 
 
 def _with_trivial_warning(spec: Spec) -> Spec:
-    """Say so where no two arms can differ by the tolerance in anything that the task asks for."""
+    """Say so where no two arms can differ by the tolerance in anything that the question asks for."""
     least, most = spec.possible.risks
     tolerance, in_risk = spec.possible.epsilon or 0.0, spec.possible.risk_epsilon or 0.0
-    if tolerance <= spec.span or (spec.task.about_risk and in_risk <= most - least):
+    if tolerance <= spec.span or (spec.question.about_risk and in_risk <= most - least):
         return spec
     warning = f"epsilon {tolerance:g} exceeds all differences that are possible: any answer is right up to that"
     return replace(spec, warnings=(*spec.warnings, warning))
@@ -470,18 +474,18 @@ def check_names(arms: Iterable[object]) -> tuple[str, ...]:
     return names
 
 
-def check_reward_range(noise: str, reward_range: Any) -> tuple[float, float] | None:
+def check_reward_range(assumption: str, reward_range: Any) -> tuple[float, float] | None:
     """The range of bounded rewards; others have none."""
-    if not NOISES[noise].ranged:
-        require(reward_range is None, "reward_range", f"absent with {noise} noise", reward_range)
+    if not ASSUMPTIONS[assumption].ranged:
+        require(reward_range is None, "reward_range", f"absent with assumption {assumption}", reward_range)
         return None
-    allowed = f"two finite numbers (low, high) with low < high, or left out for noise {noise_names(ranged=False)}"
+    allowed = f"two finite numbers (low, high) with low < high, or left out for {assumption_names(ranged=False)}"
     try:
         low, high = (as_float(end) for end in reward_range)
     except (TypeError, ValueError):
         low = high = math.nan
     if math.isinf(low) or math.isinf(high):
-        finite = f"finite at both ends; for rewards without a range leave it out (noise {noise_names(ranged=False)})"
+        finite = f"finite at both ends; for rewards without a range leave it out ({assumption_names(ranged=False)})"
         require(False, "reward_range", finite, reward_range)
     require(math.isfinite(high - low) and low < high, "reward_range", allowed, reward_range)
     inside = low >= -LARGEST and high <= LARGEST  # the squares of rewards must be numbers, too
@@ -549,14 +553,16 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
     return scale
 
 
-def choose_bound(bound: str | Bound, noise: str, risk: Measure, goal: str, policy: str, pairs: bool) -> str | Bound:
+def choose_bound(
+    bound: str | Bound, assumption: str, risk: Measure, goal: str, policy: str, pairs: bool
+) -> str | Bound:
     """The bound that is meant; a policy that looks at no box needs none, and one that goes by boxes needs boxes."""
     if rule_of(policy).bound:
-        return own_bound(bound, noise, risk, policy)
+        return own_bound(bound, assumption, risk, policy)
     boxless = goal == "budget" and rule_of(policy).boxless
     if bound == "auto" and boxless:
         bound = BOXLESS
-    bound = resolve_bound(bound, noise, risk, goal, pairs=pairs and policy == BY_PAIRS)
+    bound = resolve_bound(bound, assumption, risk, goal, pairs=pairs and policy == BY_PAIRS)
     require(boxless or not the_bound(bound).boxless, "bound", f"one with intervals for policy {policy}", bound)
     by_boxes = goal == "confidence" and rule_of(policy).own_answer
     allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"
@@ -564,11 +570,16 @@ def choose_bound(bound: str | Bound, noise: str, risk: Measure, goal: str, polic
     return bound
 
 
-def own_bound(bound: str | Bound, noise: str, risk: Measure, policy: str) -> str:
+def own_bound(bound: str | Bound, assumption: str, risk: Measure, policy: str) -> str:
     """The bound of a policy that has one, where it serves such rewards and such a risk."""
     own, risks = rule_of(policy).bound, rule_of(policy).risks
-    noises = OWN_BOUNDS[own].noises
-    require(noise in noises, "noise", f"{' or '.join(noises)} for policy {policy}, which serves no other", noise)
+    assumptions = OWN_BOUNDS[own].assumptions
+    require(
+        assumption in assumptions,
+        "assumption",
+        f"{' or '.join(assumptions)} for policy {policy}, which serves no other",
+        assumption,
+    )
     require(risk.name in risks, "risk", f"{' or '.join(risks)} for policy {policy}, which serves no other", str(risk))
     require(bound in ("auto", own), "bound", f"auto for policy {policy}, which has bounds of its own", str(bound))
     return own

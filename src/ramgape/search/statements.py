@@ -26,7 +26,7 @@ def objectives_of(spec: Spec, reward: str = "reward") -> tuple[ObjectiveReport, 
     """What was wanted of every arm."""
     costs = spec.direction == "minimize"
     asked = [ObjectiveReport(f"mean({reward})", "minimize" if costs else "maximize", spec.epsilon)]
-    if spec.task.about_risk:
+    if spec.question.about_risk:
         _, _, parameters = str(spec.risk).partition(":")
         text = f"{spec.risk.name}({', '.join(filter(None, [reward, *parameters.split(',')]))})"
         in_risk = None if spec.epsilon is None else spec.epsilon / spec.risk_weight
@@ -59,8 +59,8 @@ def with_statements(
     references = _references(engine, answer, strength, reports)
     single = single_statements(engine, answer, references)
     shares = support(engine, answer) if spec.goal == "budget" else None
-    most = tolerances if isinstance(spec.task, Pareto) else np.full(len(reports), math.inf)
-    if strength is not None and not isinstance(spec.task, Pareto):
+    most = tolerances if isinstance(spec.question, Pareto) else np.full(len(reports), math.inf)
+    if strength is not None and not isinstance(spec.question, Pareto):
         most = strength.most * spec.span
     texts = [each.text for each in objectives_of(spec)]
     made = []
@@ -82,11 +82,11 @@ def _references(
 ) -> NDArray[np.int64]:
     """The arm that each is compared with: the leader, the control, the arm that beats it, or its nearest rival."""
     spec, count = engine.spec, len(reports)
-    if isinstance(spec.task, BetterThan):
-        control = spec.task.among(spec.names).place
+    if isinstance(spec.question, BetterThan):
+        control = spec.question.among(spec.names).place
         return np.where(np.arange(count) == control, -1, control)
     numbers = {name: arm for arm, name in enumerate(spec.names)}
-    if isinstance(spec.task, Pareto):
+    if isinstance(spec.question, Pareto):
         behind = np.full(count, -1) if strength is None else strength.rivals.copy()
         for arm, report in enumerate(reports):
             other = report.dominated_by or report.rival
@@ -96,7 +96,7 @@ def _references(
     if not answer.any():
         return np.full(count, -1)
     best = int(np.where(answer, engine.arms["average"], -math.inf).argmax())
-    if spec.task.about_risk and not spec.task.compares_pairs:
+    if spec.question.about_risk and not spec.question.compares_pairs:
         inside = np.flatnonzero(answer)
         best = int(inside[0]) if len(inside) == 1 else best
     return np.where(np.arange(count) == best, -1, best)
@@ -135,11 +135,11 @@ def _objective(engine: Engine, arm: int, j: int, report: ArmReport, single: Sing
 
 def _word(spec: Spec, arm: ArmReport, inside: bool, delta: float) -> str:
     """An arm's place in a word: what is proved, what its own interval says, or that it is open."""
-    if isinstance(spec.task, BetterThan):
-        return _word_beside_control(spec.task.control, arm, inside)
+    if isinstance(spec.question, BetterThan):
+        return _word_beside_control(spec.question.control, arm, inside)
     found = [each.behind for each in arm.objectives.values()]
     known = [each for each in found if each is not None]
-    if isinstance(spec.task, Pareto):
+    if isinstance(spec.question, Pareto):
         if inside:
             return "keep"
         if arm.certificate == "out" or (arm.p is not None and arm.p <= delta):

@@ -49,16 +49,16 @@ def pair_bound(spec: Spec) -> str | Bound:
     if the_bound(spec.bound).compares_pairs and spec.delta is not None:
         return spec.bound
     proving = spec.delta is not None or the_bound(spec.bound).in_rounds
-    if spec.shared or proving or not spec.task.compares_pairs:
+    if spec.shared or proving or not spec.question.compares_pairs:
         return spec.bound if spec.delta is not None else box_bound(spec)
-    return usual_bound(spec.noise, spec.risk.made_of, "confidence", pairs=True)
+    return usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=True)
 
 
 def box_bound(spec: Spec) -> str | Bound:
     """The bound whose boxes are shown for single arms."""
     if spec.delta is not None and not the_bound(spec.bound).compares_pairs:
         return spec.bound
-    return usual_bound(spec.noise, spec.risk.made_of, "confidence", pairs=False)
+    return usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=False)
 
 
 def with_bound(engine: Engine, bound: str | Bound, delta: float) -> Engine:
@@ -185,13 +185,13 @@ def answer_strength(engine: Engine, answer: Mask) -> Strength | None:
         engine: The statistics, with a bound that compares pairs at the delta of the claim.
         answer: The arms that are in it.
     """
-    task = engine.spec.task
-    if not the_bound(engine.spec.bound).compares_pairs or not task.compares_pairs or not answer.any():
+    question = engine.spec.question
+    if not the_bound(engine.spec.bound).compares_pairs or not question.compares_pairs or not answer.any():
         return None
     pairs = Pairs(engine)
-    if isinstance(task, Best):
+    if isinstance(question, Best):
         return _of_best(pairs, answer)
-    if isinstance(task, Pareto):
+    if isinstance(question, Pareto):
         return _of_pareto(pairs, answer, engine)
     return None
 
@@ -308,7 +308,7 @@ def single_statements(engine: Engine, answer: Mask, references: NDArray[np.int64
         for arm, other in enumerate(references.tolist()):
             if other >= 0 and (count <= MANY or answer[arm] or answer[other]):
                 # Evidence about risks of rewards in a range takes long: there two intervals will do.
-                for j in range(2 if spec.task.about_risk and not spec.rewards.ranged else 1):
+                for j in range(2 if spec.question.about_risk and not spec.rewards.ranged else 1):
                     behind_low[arm, j] = pairs.lower(other, arm, j, level)
                     behind_high[arm, j] = -pairs.lower(arm, other, j, level)
         p = _p_values(pairs, spec, answer, references)
@@ -331,11 +331,11 @@ def _comparing(spec: Spec) -> str | Bound:
     if (
         spec.shared
         or the_bound(spec.bound).in_rounds
-        or spec.noise not in ("any", "unknown", "bounded", "gaussian", "items")
+        or spec.assumption not in ("any", "unknown", "bounded", "gaussian", "items")
     ):
         return spec.bound
-    bound = usual_bound(spec.noise, spec.risk.made_of, "confidence", pairs=True)
-    return bound if BOUNDS[bound].suits(spec.noise, spec.risk.made_of) else spec.bound
+    bound = usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=True)
+    return bound if BOUNDS[bound].suits(spec.assumption, spec.risk.made_of) else spec.bound
 
 
 def own_intervals(engine: Engine, delta: float) -> tuple[Floats, Floats]:
@@ -344,7 +344,7 @@ def own_intervals(engine: Engine, delta: float) -> tuple[Floats, Floats]:
     bound = box_bound(spec)
     asked = replace(spec, bound=bound, delta=delta)
     made = Engine.from_statistics(asked, engine.state, another_bound=the_bound(bound) is not the_bound(spec.bound))
-    level = the_bound(bound).level(1.0, delta, about_risk=spec.task.about_risk)
+    level = the_bound(bound).level(1.0, delta, about_risk=spec.question.about_risk)
     for row in made.rows.arms:
         row.level = level
     made.make_boxes()
@@ -363,11 +363,11 @@ def own_intervals(engine: Engine, delta: float) -> tuple[Floats, Floats]:
 
 def _p_values(pairs: Pairs, spec: Spec, answer: Mask, references: NDArray[np.int64]) -> Floats:
     """p of each arm: of "it is a best arm", of its place in the Pareto set, of its verdict against a control."""
-    task, count = spec.task, pairs.count
+    question, count = spec.question, pairs.count
     found = np.full(count, math.nan)
     if not np.isfinite(pairs.estimates).all():
         return found
-    if isinstance(task, Best) and task.compares_pairs and int(answer.sum()) == 1:
+    if isinstance(question, Best) and question.compares_pairs and int(answer.sum()) == 1:
         order = np.argsort(-pairs.estimates[:, 0], kind="stable").tolist()
         for arm in range(count):
             rivals = [each for each in order if each != arm][: RIVALS if count <= FEW else 1]
@@ -380,14 +380,14 @@ def _p_values(pairs: Pairs, spec: Spec, answer: Mask, references: NDArray[np.int
                 total += math.exp(pairs.evidence(beaten)) if pairs.lead(other, arm, 0) > 0.0 else 0.0
             # The average over all other arms; those that were left out only make it larger.
             found[arm] = min(1.0, (count - 1) / total) if total > 0.0 else 1.0
-    elif isinstance(task, BetterThan):
-        control = task.among(spec.names).place
+    elif isinstance(question, BetterThan):
+        control = question.among(spec.names).place
         span = spec.span
         for arm in range(count):
             if arm != control:
-                margin = task.margin / span if answer[arm] else -task.margin / span
+                margin = question.margin / span if answer[arm] else -question.margin / span
                 first, second = (arm, control) if answer[arm] else (control, arm)
-                objectives = (0, 1) if task.about_risk and answer[arm] else (0,)
+                objectives = (0, 1) if question.about_risk and answer[arm] else (0,)
 
                 def claim(
                     level: float, a: int = first, b: int = second, x: float = margin, js: Any = objectives
@@ -395,7 +395,7 @@ def _p_values(pairs: Pairs, spec: Spec, answer: Mask, references: NDArray[np.int
                     return all(pairs.ahead(a, b, j, x if j == 0 else 0.0, level) for j in js)
 
                 found[arm] = min(1.0, (count - 1) * math.exp(-pairs.evidence(claim)))
-    elif isinstance(task, Pareto):
+    elif isinstance(question, Pareto):
         shift = [level - pairs.cover_level for level in pairs.withstand_levels]  # ln(1 / b)
         for arm in range(count):
             if answer[arm]:
@@ -496,7 +496,7 @@ def support(engine: Engine, answer: Mask, seed: int = 0) -> Floats | None:
     Means are drawn towards their weighted average by the ratio of the variance between arms to their errors; their
     errors are those of few trials, by a t law. Ties count as parts.
     """
-    arms, task = engine.arms, engine.spec.task
+    arms, question = engine.arms, engine.spec.question
     count = len(arms)
     if not engine.ready or count < 2 or (arms["pulls"] < 2).any():
         return None
@@ -512,12 +512,12 @@ def support(engine: Engine, answer: Mask, seed: int = 0) -> Floats | None:
         between = max(float(estimates.var(ddof=1) - errors.mean()), LEAST_BETWEEN * float(errors.mean()))
         weights = between / (between + errors)
         centre = (weights * estimates).sum() / weights.sum()
-        noise = draw.standard_t(pulls + 1.0, size=(DRAWS, count))
-        drawn.append(centre + weights * (estimates - centre) + noise * np.sqrt(weights * errors))
+        assumption = draw.standard_t(pulls + 1.0, size=(DRAWS, count))
+        drawn.append(centre + weights * (estimates - centre) + assumption * np.sqrt(weights * errors))
     means, risks = drawn[0], -drawn[1]
-    oriented = engine.task
+    oriented = engine.question
     shares = np.zeros(count)
-    if isinstance(task, Pareto):
+    if isinstance(question, Pareto):
         order = np.argsort(-means, axis=1, kind="stable")
         sorted_risks = np.take_along_axis(risks, order, axis=1)
         least = np.minimum.accumulate(sorted_risks, axis=1)
@@ -526,8 +526,8 @@ def support(engine: Engine, answer: Mask, seed: int = 0) -> Floats | None:
         inside = np.empty_like(first)
         np.put_along_axis(inside, order, first, axis=1)
         return np.asarray(inside.mean(axis=0))
-    if isinstance(task, Best) and not task.about_risk:
-        wanted = max(task.count, 1)
+    if isinstance(question, Best) and not question.about_risk:
+        wanted = max(question.count, 1)
         last = -np.partition(-means, wanted - 1, axis=1)[:, wanted - 1 : wanted]
         return np.asarray((means >= last).mean(axis=0))
     for mean, risk in zip(means[: DRAWS // 8], risks[: DRAWS // 8], strict=True):

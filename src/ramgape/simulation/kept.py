@@ -29,7 +29,7 @@ NUMBERS = (
     "common/parsing.py",
     "common/whole_files.py",
     "core",
-    "noises.py",
+    "assumptions.py",
     "options.py",
     "paper/jobs.py",
     "paper/statistics.py",

@@ -33,7 +33,7 @@ from ramgape.errors import InvalidInstance, MissingExtra, known_name, require
 from ramgape.options import DEFAULT_DELTA, LOWER_BOUND, Options, complete, shows_options
 from ramgape.problems.environments import Gaussian, Instance
 from ramgape.problems.instances import load_instance
-from ramgape.questions import PARETO, Task, make_task
+from ramgape.questions import PARETO, Question, make_question
 from ramgape.risks.mean_variance import Moments
 from ramgape.risks.measure import Measure
 from ramgape.risks.standard_deviation import StandardDeviation
@@ -90,12 +90,12 @@ class LowerBound(Explained):
         return [{"name": name, "share": part, "samples": part * samples} for name, part in self.allocation.items()]
 
 
-def has_lower_bound(measure: Measure, task: Task = PARETO) -> bool:
+def has_lower_bound(measure: Measure, task: Question = PARETO) -> bool:
     """Whether it is known for a risk, if a task asks for risks."""
     return not task.about_risk or isinstance(measure, Moments | StandardDeviation)
 
 
-def is_known(task: Task) -> bool:
+def is_known(task: Question) -> bool:
     """Whether it is known for a task."""
     return str(task) in ALTERNATIVES
 
@@ -132,7 +132,7 @@ def lower_bound(
         (4300.0, False)
         >>> max(bound.allocation, key=bound.allocation.get)
         '1'
-        >>> round(lower_bound("paper:46", task="best-mean").samples, -2)
+        >>> round(lower_bound("paper:46", question="best-mean").samples, -2)
         3700.0
     """
     instance = load_instance(instance)
@@ -144,8 +144,8 @@ def lower_bound(
     tolerance, risk_epsilon = check_tolerance(in_numbers(instance, given["epsilon"]))
     require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", given["epsilon"])
     assert tolerance is not None
-    task = make_task(given["task"])
-    require(is_known(task), "task", "pareto or best-mean, since of others no lower bound is known here", str(task))
+    task = make_question(given.pop("question"))
+    require(is_known(task), "question", "pareto or best-mean, since of others no lower bound is known here", str(task))
     risk, rho, alpha, direction = (given[name] for name in ("risk", "rho", "alpha", "direction"))
     measure = choose_risk(instance.risk if risk is None and rho is None else risk, rho)
     require(has_lower_bound(measure, task), "risk", "std, variance or mean-variance, for a lower bound", str(measure))
@@ -192,7 +192,7 @@ def lower_bound(
 
 
 def as_gaussians(
-    instance: Instance, measure: Measure, direction: Literal["maximize", "minimize"], task: Task
+    instance: Instance, measure: Measure, direction: Literal["maximize", "minimize"], task: Question
 ) -> tuple[Floats, Floats, Gaussians]:
     """The means of an instance, more being better, its risks, and its arms as Gaussian ones; no risks unless asked."""
     rho = getattr(measure, "rho", 0.0) if task.about_risk else 0.0
@@ -235,7 +235,7 @@ def check_moments(instance: Instance, rho: float) -> None:
     require(lost <= DIGITS, "rho", allowed, rho, error=InvalidInstance)
 
 
-def scope_of(several: bool, looked_at: int, chosen: list[str], task: Task) -> str:
+def scope_of(several: bool, looked_at: int, chosen: list[str], task: Question) -> str:
     """Whom it binds, the arms being Gaussian, in words."""
     if not several:
         return f"exact, for every delta and every algorithm, since there is one right answer, the {task.called}"
@@ -250,7 +250,7 @@ def scope_of(several: bool, looked_at: int, chosen: list[str], task: Task) -> st
     )
 
 
-def family_of(gaussian: bool, task: Task) -> str:
+def family_of(gaussian: bool, task: Question) -> str:
     """What is taken as known of the rewards, in words."""
     if gaussian and not task.about_risk:
         return "for Gaussian arms, even if their variances are known,"

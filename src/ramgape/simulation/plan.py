@@ -47,7 +47,7 @@ from ramgape.simulation.runs import Run, Runs
 from ramgape.simulation.simulation import Source, simulated_options, simulated_spec
 from ramgape.simulation.truth import TrueArms
 from ramgape.statistics.proportions import clopper_pearson
-from ramgape.trials.backend import TaskEngine
+from ramgape.trials.backend import TrialEngine
 from ramgape.trials.pieces import Makers, check_executor, engine_for
 from ramgape.trials.progress import check_callback
 
@@ -129,7 +129,7 @@ class Setting(NamedTuple):
     known: Instance
     runs: int
     seed: int
-    executor: TaskEngine | None
+    executor: TrialEngine | None
     callback: PlanCallback | None
     keep: str | os.PathLike[str] | None
 
@@ -278,11 +278,16 @@ def _targets(
 
 def _lower_bounds(known: Instance, chosen: Spec, epsilons: Iterable[float]) -> tuple[dict[float, LowerBound], str]:
     """By epsilon, since delta is but a factor; where there are none, the reason."""
-    if not is_known(chosen.task):
-        return {}, f"nothing of the kind is known for task {chosen.task}, only for pareto and best-mean"
-    if chosen.task.about_risk and {MOMENTS, ROOT}.isdisjoint(chosen.risk.made_of):
+    if not is_known(chosen.question):
+        return {}, f"nothing of the kind is known for question {chosen.question}, only for pareto and best-mean"
+    if chosen.question.about_risk and {MOMENTS, ROOT}.isdisjoint(chosen.risk.made_of):
         return {}, f"nothing of the kind is known for risk {chosen.risk}, only for std, variance and mean-variance"
-    asked: Any = {"task": chosen.task, "risk": chosen.risk, "alpha": chosen.alpha, "direction": chosen.direction}
+    asked: Any = {
+        "question": chosen.question,
+        "risk": chosen.risk,
+        "alpha": chosen.alpha,
+        "direction": chosen.direction,
+    }
     try:
         return {epsilon: lower_bound(known, epsilon=_tolerance(chosen, epsilon), **asked) for epsilon in epsilons}, ""
     except (MissingExtra, InvalidInstance) as error:
@@ -534,7 +539,7 @@ def _made(setting: Setting, chosen: Spec, share: float | None, **found: Any) -> 
         max_pulls=chosen.max_pulls,
         runs=setting.runs,
         seed=setting.seed,
-        task=str(chosen.task),
+        task=str(chosen.question),
         guessed_front=TrueArms(setting.known, chosen).names,
         risk_label=risk_label(chosen),
         rigour=rigour_of(chosen),

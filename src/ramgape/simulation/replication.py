@@ -239,7 +239,7 @@ def replicate(
         runs=made.without_looks() if points else made,
         seconds=time.perf_counter() - begun,
         warnings=spec.warnings,
-        task=str(spec.task),
+        task=str(spec.question),
         arms=true.arms,
         risk_label=risk_label(spec),
         rigour=rigour_of(spec),

@@ -76,8 +76,9 @@ def simulate(
 def simulated_options(options: Options, door: str) -> Options:
     """The options of a simulated search, flat; what it cannot take, or what the instance knows, is refused."""
     flat = flatten(options, door)
-    for what in ("noise", "reward_range", "items"):
-        require(flat.pop(what, None) is None, what, "absent: the instance knows its own", options.get(what))
+    for what in ("assumption", "reward_range", "items"):
+        given = flat.pop(what, None)
+        require(given is None, what, "absent: the instance knows its own", given)
     alarm = flat.pop("alarm", None)
     require(alarm in (None, "off"), "alarm", "absent: simulated rewards are what they are said to be", alarm)
     return cast(Options, options_for(flat, door))
@@ -90,7 +91,7 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
         options["epsilon"] = DEFAULT_EPSILON
     if options.get("sigma_max") is None:
         options["sigma_max"] = instance.sigma_max
-    options["noise"], options["reward_range"] = instance.noise, instance.reward_range
+    options["assumption"], options["reward_range"] = instance.noise, instance.reward_range
     options["items"] = None if instance.items is None else range(instance.items)
     if options.get("risk") is None and options.get("rho") is None:
         options["risk"] = instance.risk

@@ -23,7 +23,7 @@ from ramgape.simulation.kept import KeptFiles, digest, identity
 from ramgape.simulation.runs import RunLayout
 from ramgape.simulation.simulation import run_once
 from ramgape.simulation.truth import TrueArms
-from ramgape.trials.backend import TaskEngine
+from ramgape.trials.backend import TrialEngine
 from ramgape.trials.pieces import Piece, made
 
 PILOT = 8  # runs of a task as long as nobody knows how long they take
@@ -117,7 +117,7 @@ class Sweep:
         self._identity = {} if keep is None else self._identify()
         self.files = None if keep is None else KeptFiles.open(keep, "keep")
 
-    def run(self, engine: TaskEngine | None) -> Iterator[int]:
+    def run(self, engine: TrialEngine | None) -> Iterator[int]:
         """Make all runs, in this process or elsewhere; yields now and then how many there are."""
         left = self.find()
         done = len(self.seeds) - sum(map(len, left))
@@ -142,7 +142,7 @@ class Sweep:
             cutter.learn(len(seeds), time.perf_counter() - begun)
             self.keep(seeds)
 
-    def _by(self, engine: TaskEngine, left: Sequence[range]) -> Iterator[int]:
+    def _by(self, engine: TrialEngine, left: Sequence[range]) -> Iterator[int]:
         cutter = Cutter(left)
 
         def take() -> Piece | None:
@@ -172,10 +172,10 @@ class Sweep:
     def _identify(self) -> dict[str, object]:
         """What the rows of this sweep are a function of, but for their seeds."""
         spec, arms = self.spec, self.instance.arms
-        parts = [type(spec.risk), type(spec.task), *(type(arm.distribution) for arm in arms)]
+        parts = [type(spec.risk), type(spec.question), *(type(arm.distribution) for arm in arms)]
         own = spec.policy in POLICIES and spec.decide is None and isinstance(spec.bound, str)
         own = own and all(part.__module__.startswith("ramgape.") for part in parts)
-        require(own, "keep", OWN_CODE, [spec.policy, spec.bound, spec.risk, spec.task])
+        require(own, "keep", OWN_CODE, [spec.policy, spec.bound, spec.risk, spec.question])
         return identity(kind="runs", instance=repr(self.instance), spec=repr(spec), points=self.points)
 
     def keep(self, seeds: range) -> None:

@@ -23,7 +23,7 @@ class TrueArms:
     """
 
     def __init__(self, instance: Instance, spec: Spec) -> None:
-        self.spec, self._task, self._instance = spec, spec.oriented_task, instance
+        self.spec, self._question, self._instance = spec, spec.oriented_question, instance
         self._raw_risks = instance.risks_by(spec.oriented_risk, spec.direction)
         self.means: Floats = instance.means if spec.direction == "maximize" else -instance.means
         self.risks: Floats = spec.risk_scale * self._raw_risks
@@ -32,7 +32,7 @@ class TrueArms:
     def _known(self) -> Known:
         """What decides: of a test set without rounding."""
         if self.spec.items is None:
-            return Known(self._task, self.means, self.risks)
+            return Known(self._question, self.means, self.risks)
         listed = [arm.distribution for arm in self._instance.arms]
         return know(self.spec, np.array([each.values for each in listed if isinstance(each, Scores)]))
 
@@ -44,7 +44,7 @@ class TrueArms:
     @cached_property
     def gaps(self) -> Floats:
         """By how much each arm's place in the right answer, or outside it, is clear."""
-        return self._task.gaps(self.means, self.risks)
+        return self._question.gaps(self.means, self.risks)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,9 +67,9 @@ class TrueArms:
         exact = self._known.is_true(answer)
         return Truth(
             front=self.names,
-            regret=0.0 if exact else self._task.regret(answer, self.means, self.risks),
+            regret=0.0 if exact else self._question.regret(answer, self.means, self.risks),
             exact=exact,
-            eps_correct=exact or self._task.is_right(answer, self.means, self.risks, epsilon or 0.0),
+            eps_correct=exact or self._question.is_right(answer, self.means, self.risks, epsilon or 0.0),
         )
 
     def table(self) -> Table:

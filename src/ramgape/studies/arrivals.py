@@ -77,7 +77,7 @@ def with_reserve(arms: Any, asked: dict[str, Any], search: Spec, expected: Any) 
     if the_bound(search.bound).compares_pairs:
         allowed = "one with intervals for each arm where arms may come later: comparisons of pairs take all to be there"
         require(asked["bound"] == "auto", "bound", allowed, asked["bound"])
-        boxes = usual_bound(search.noise, search.risk.made_of, search.goal, pairs=False)
+        boxes = usual_bound(search.assumption, search.risk.made_of, search.goal, pairs=False)
         search = make_spec(arms, **cast(Options, asked | {"bound": boxes}))
     return search, expected
 
@@ -137,9 +137,11 @@ def without_arm(spec: StudySpec, name: Any, told: int, moment: str) -> StudySpec
     if spec.expected_arms is None:
         allowed = "created with expected_arms, for arms that come or go: its proofs are about all arms at once"
         raise InvalidSpec(what="a study", allowed=allowed)
-    control = getattr(spec.search.task, "control", None)
-    require(name != control, "an arm to retire", f"another one than the control of task {spec.search.task}", name)
+    control = getattr(spec.search.question, "control", None)
+    require(
+        name != control, "an arm to retire", f"another one than the control of question {spec.search.question}", name
+    )
     left = replace(spec, arm_changes=(*spec.arm_changes, ArmChange(name, "retired", told, moment)))
     require(len(left.present.names) >= 2, "the arms that are left", "two at least", list(left.present.names))
-    left.present.task.check(left.present.possible)
+    left.present.question.check(left.present.possible)
     return left

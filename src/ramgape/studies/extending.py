@@ -51,7 +51,7 @@ def extended(spec: StudySpec, asked: dict[str, Any], told: int, done: bool, time
     before = ("epsilon", "risk_epsilon", "epsilon_share", "budget", "exploration", "spend")
     note = Extension(told, done, write_time(time), **{name: getattr(search, name) for name in before})
     changed = replace(
-        search, **more, warnings=search.task.check(search.possible), extensions=(*search.extensions, note)
+        search, **more, warnings=search.question.check(search.possible), extensions=(*search.extensions, note)
     )
     return replace(
         spec, search=with_warnings(changed) if epsilon is not None else replace(changed, warnings=search.warnings)

@@ -377,7 +377,7 @@ def written_options(spec: StudySpec, options: StudyOptions) -> Json:
     """What `Study.create` was given, so that the server comes to the same specification."""
     given = options_for(options, STUDY)
     search = spec.search
-    things = {"policy": search.policy, "bound": str(search.bound), "task": str(search.task)}
+    things = {"policy": search.policy, "bound": str(search.bound), "question": str(search.question)}
     written: Json = {}
     for name, value in given.items():
         if name == "items" and search.items is not None:
@@ -455,7 +455,7 @@ def _check_result(result: Result, spec: Spec) -> None:
     names = [arm.name for arm in result.arms]
     named = [*result.front, result.control, *(each for arm in result.arms for each in (arm.dominated_by, arm.rival))]
     said = names, result.noise, result.task, result.risk, result.direction
-    known = list(spec.names), spec.noise, str(spec.task), str(spec.risk), spec.direction
+    known = list(spec.names), spec.assumption, str(spec.question), str(spec.risk), spec.direction
     if said != known or not {None, *names}.issuperset(named):
         raise answers.Unexpected("the answer", f"about {shorten(known)}", [*said, *named])
 

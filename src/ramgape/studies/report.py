@@ -212,7 +212,7 @@ def refuted(spec: StudySpec, result: Result, *, was_proved: bool, observed: bool
     search, began = spec.search, "Certified by ramgape 0.2.0 or older"
     if was_proved and not result.goal_reached:
         wrong = "by a rule that has changed"
-        if isinstance(search.task, BetterThan):
+        if isinstance(search.question, BetterThan):
             wrong = "which returned arms that may be worse than the control by up to epsilon"
         return [
             f"{began}, {wrong}. By the present rules not all of it is proved. To go on, extend the study by a slightly "

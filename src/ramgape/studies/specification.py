@@ -15,13 +15,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, cast
 
+from ramgape.assumptions import ANY, BOUNDED
 from ramgape.bounds import plain_bound, the_bound
 from ramgape.common.checks import check_number, check_seed, whole
 from ramgape.errors import StorageError, UnknownName, known_name, require, shorten
-from ramgape.noises import ANY, BOUNDED
 from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
 from ramgape.policies import resolve_policy
-from ramgape.questions import PARETO, TASKS, Task, make_task
+from ramgape.questions import PARETO, QUESTIONS, Question, make_question
 from ramgape.questions.best import Best
 from ramgape.registry import is_registered
 from ramgape.risks import measure_class, measure_from_dict, measure_to_dict
@@ -47,6 +47,7 @@ COMING, NEWER = (
     ("extensions", "items", "price", "spend", "shares", "expected_arms", "shared", "cutoff"),
 )
 
+STORED = {"question": "task", "assumption": "noise"}  # fields of a search whose keys in the text are older names
 ASKING_ORDER = 4  # the format since which results count in the order of asking, over all arms
 FORMAT = 4  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
 Json = dict[str, Any]
@@ -139,8 +140,9 @@ class StudySpec:
         stored["search"] |= {
             "bound": str(self.search.bound),
             "risk": measure_to_dict(self.search.risk),
-            "task": str(self.search.task),
+            "question": str(self.search.question),
         }
+        stored["search"] = {STORED.get(name, name): value for name, value in stored["search"].items()}
         del stored["search"]["decide"]  # a policy from outside is found by its name
         stored["search"]["extensions"] = [asdict(each) for each in self.search.extensions]
         stored["search"]["items"] = asdict(self.search.items) if self.search.items is not None else None
@@ -162,15 +164,16 @@ class StudySpec:
             require(known, "a stored specification", f"of format {FORMAT} or older, {newer}", version, StorageError)
             for older in range(version, FORMAT):
                 stored = UPGRADES[older](stored)
-            search = dict(stored["search"])
+            renamed = {old: new for new, old in STORED.items()}
+            search = {renamed.get(name, name): value for name, value in stored["search"].items()}
             for described, kind in ((stored, StudySpec), (search, Spec)):
                 unknown = sorted(set(described) - {field.name for field in fields(kind)})
                 require(not unknown, "the fields of a stored specification", f"those {newer}", unknown, StorageError)
             search["risk"] = measure_from_dict(search["risk"])
-            search["task"] = make_task(search.get("task", PARETO))
+            search["question"] = make_question(search.get("question", PARETO))
             search["bound"] = plain_bound(search["bound"])
             _, search["decide"] = resolve_policy(
-                search["policy"], search["goal"], search["task"].serving(search["goal"])
+                search["policy"], search["goal"], search["question"].serving(search["goal"])
             )
             search["extensions"] = [restore(Extension, each) for each in search.get("extensions", ())]
             search["items"] = Items(**search["items"]) if search.get("items") else None
@@ -273,8 +276,12 @@ def check_censored(search: Spec, cutoff: float) -> None:
     costs = search.direction == "minimize" and (search.reward_range or (0.0,))[0] >= 0.0
     require(costs and search.items is None, "failure", allowed, "censored")
     require(cutoff > 0.0, "worst", "above 0 where failure is 'censored'", cutoff)
-    allowed = "'retry' or 'worst' unless the task is best-mean or top, compared by pairs, with noise any or bounded"
-    served = isinstance(search.task, Best) and search.task.compares_pairs and search.noise in (ANY, BOUNDED)
+    allowed = (
+        "'retry' or 'worst' unless the question is best-mean or top, compared by pairs, with assumption any or bounded"
+    )
+    served = (
+        isinstance(search.question, Best) and search.question.compares_pairs and search.assumption in (ANY, BOUNDED)
+    )
     by_pairs = search.goal == "budget" or the_bound(search.bound).compares_pairs
     require(served and by_pairs, "failure", allowed, "censored")
 
@@ -296,8 +303,8 @@ def _from_outside(search: Spec) -> list[tuple[str, str, object]]:
         things.append(("bound", search.bound.name, search.bound))
     if search.risk.name not in RISKS or type(search.risk) is not measure_class(search.risk.name):
         things.append(("risk", search.risk.name, type(search.risk)))
-    if type(search.task) is not TASKS.get(search.task.name):
-        things.append(("task", search.task.name, type(search.task)))
+    if type(search.question) is not QUESTIONS.get(search.question.name):
+        things.append(("question", search.question.name, type(search.question)))
     return things
 
 
@@ -327,5 +334,7 @@ def _flat(spec: StudySpec) -> Json:
 
 def _worded(value: Any) -> str:
     return (
-        str(value) if isinstance(value, Measure | Task) else shorten(list(value) if isinstance(value, tuple) else value)
+        str(value)
+        if isinstance(value, Measure | Question)
+        else shorten(list(value) if isinstance(value, tuple) else value)
     )

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from ramgape.testing.bounds import check_bound
 from ramgape.testing.policies import check_policy
+from ramgape.testing.questions import check_question
 from ramgape.testing.risks import check_risk
 from ramgape.testing.stores import check_store
-from ramgape.testing.tasks import check_task
 
-__all__ = ["check_bound", "check_policy", "check_risk", "check_store", "check_task"]
+__all__ = ["check_bound", "check_policy", "check_question", "check_risk", "check_store"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "check_task":  # the older name
+        return check_question
+    raise AttributeError(f"module 'ramgape.testing' has no attribute {name!r}")

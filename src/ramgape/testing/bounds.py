@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ramgape.assumptions import ASSUMPTIONS, ITEMS
 from ramgape.bounds import Bound, the_bound
-from ramgape.noises import ITEMS, NOISES
 from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian, Scores, Uniform
 from ramgape.problems.environments import Arm, Instance
 from ramgape.problems.unbounded import Exponential, StudentT
@@ -49,21 +49,21 @@ def check_bound(bound: str | Bound, risks: Sequence[Any] = ("mean-variance:0.5",
     """
     chosen = the_bound(bound)
     if chosen.means_only:
-        options = {"task": "best-mean", **options}
-    for noise in chosen.noises:
-        reward_range = (0.0, 1.0) if NOISES[noise].ranged else None
+        options = {"question": "best-mean", **options}
+    for assumption in chosen.assumptions:
+        reward_range = (0.0, 1.0) if ASSUMPTIONS[assumption].ranged else None
         for risk in risks:
-            arms = tuple(Arm(str(number), hard) for number, hard in enumerate(HARD[noise]))
-            instance = Instance("hard", arms, reward_range, noise, items=TEST_SET if noise == ITEMS else None)
+            arms = tuple(Arm(str(number), hard) for number, hard in enumerate(HARD[assumption]))
+            instance = Instance("hard", arms, reward_range, assumption, items=TEST_SET if assumption == ITEMS else None)
             check_boxes(instance, bound=bound, risk=risk, **options)
-            _check_widths(bound, noise, risk, options)
+            _check_widths(bound, assumption, risk, options)
 
 
-def _check_widths(bound: str | Bound, noise: str, risk: Any, options: dict[str, Any]) -> None:
+def _check_widths(bound: str | Bound, assumption: str, risk: Any, options: dict[str, Any]) -> None:
     generator, widths = np.random.default_rng(1), {}
-    rewards = generator.beta(2.0, 2.0, 10_000) if NOISES[noise].ranged else generator.normal(0.5, 0.2, 10_000)
-    asked: dict[str, Any] = {"reward_range": (0, 1)} if NOISES[noise].ranged else {"noise": noise}
-    if noise == ITEMS:
+    rewards = generator.beta(2.0, 2.0, 10_000) if ASSUMPTIONS[assumption].ranged else generator.normal(0.5, 0.2, 10_000)
+    asked: dict[str, Any] = {"reward_range": (0, 1)} if ASSUMPTIONS[assumption].ranged else {"assumption": assumption}
+    if assumption == ITEMS:
         asked["items"] = range(LARGE_SET)
     for delta in (0.05, 0.001):
         for count in (100, 10_000):

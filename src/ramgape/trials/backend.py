@@ -46,7 +46,7 @@ class Inbox:
             self._things.popleft()
 
 
-class TaskEngine(ABC):
+class TrialEngine(ABC):
     """Makes calls. Whoever uses one begins no more of them than there are slots, and closes it.
 
     Attributes:

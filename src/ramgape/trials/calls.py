@@ -19,7 +19,7 @@ import numpy as np
 
 from ramgape.common.checks import check_number, whole
 from ramgape.errors import Retry, known_name, require
-from ramgape.trials.backend import TaskEngine
+from ramgape.trials.backend import TrialEngine
 
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}  # in which a rate may be stated
 LONGEST_WAIT = 1.0  # seconds at once
@@ -113,7 +113,7 @@ class Clock:
         """Seconds since some moment."""
         return time.monotonic()
 
-    def wait(self, engine: TaskEngine, busy: bool, seconds: float | None) -> list[Future[Any]]:
+    def wait(self, engine: TrialEngine, busy: bool, seconds: float | None) -> list[Future[Any]]:
         """Until a call has ended, so many seconds have passed, or it is time to look for an interrupt.
 
         One that comes in the moment before a wait is heard of when that is over, on some systems any one.
@@ -153,7 +153,7 @@ class Calls(Generic[Asked]):
         limits: How they may be made.
     """
 
-    def __init__(self, engine: TaskEngine, begin: Callable[[Asked], Future[Any]], limits: Limits) -> None:
+    def __init__(self, engine: TrialEngine, begin: Callable[[Asked], Future[Any]], limits: Limits) -> None:
         self._engine, self._begin, self._limits = engine, begin, limits
         self._begun: dict[Future[Any], Begun] = {}  # in the order of their deadlines
         self._resting: list[Resting] = []

@@ -13,7 +13,7 @@ from typing import Any
 from ramgape.common.checks import check_number, whole
 from ramgape.common.extras import load_extra
 from ramgape.errors import InvalidSpec, require
-from ramgape.trials.backend import Function, TaskEngine
+from ramgape.trials.backend import Function, TrialEngine
 from ramgape.trials.executors import ExecutorEngine, engine_here
 
 Workers = Any  # int | Executor | Client | the module ray | str; a client's type is not known where Dask is not there
@@ -34,7 +34,7 @@ def engine_of(
     *,
     timeout: float | None = None,
     resources: Mapping[str, float] | None = None,
-) -> Iterator[TaskEngine]:
+) -> Iterator[TrialEngine]:
     """What makes the calls of a function, until it is closed.
 
     Args:
@@ -48,7 +48,7 @@ def engine_of(
         slots = whole(slots, "slots", "a whole number of at least 1", 1)
     wanted = check_resources(resources)
     with ExitStack() as stack:
-        engine: TaskEngine
+        engine: TrialEngine
         if is_ray(workers):
             engine = ray_engine(stack, slots, wanted)
         elif is_dask(workers):
@@ -101,7 +101,7 @@ def is_dask(workers: Workers) -> bool:
     return distributed is not None and isinstance(workers, distributed.Client)
 
 
-def dask_engine(stack: ExitStack, workers: Workers, slots: int | None, resources: dict[str, float]) -> TaskEngine:
+def dask_engine(stack: ExitStack, workers: Workers, slots: int | None, resources: dict[str, float]) -> TrialEngine:
     """A cluster by its client, by its address, or one on this machine for as long as it is needed."""
     from ramgape.trials.on_dask import DaskEngine
 
@@ -136,7 +136,7 @@ def is_ray(workers: Workers) -> bool:
     return workers == "ray" or (isinstance(workers, ModuleType) and workers.__name__ == "ray")
 
 
-def ray_engine(stack: ExitStack, slots: int | None, resources: dict[str, float]) -> TaskEngine:
+def ray_engine(stack: ExitStack, slots: int | None, resources: dict[str, float]) -> TrialEngine:
     """The cluster that this process is connected to; or the one that Ray finds or starts, until it is not needed."""
     from ramgape.trials.on_ray import RayEngine
 

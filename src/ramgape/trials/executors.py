@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from ramgape.common.checks import is_awaitable
-from ramgape.trials.backend import Function, TaskEngine
+from ramgape.trials.backend import Function, TrialEngine
 from ramgape.trials.one_trial import awaited
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Threads(Here):
             self._work.put(None)
 
 
-class ExecutorEngine(TaskEngine):
+class ExecutorEngine(TrialEngine):
     """An executor, and how many calls it makes at once. What is not its own is left as it is."""
 
     def __init__(self, executor: Executor, slots: int, *, own: bool) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.common.formatting import plural
 from ramgape.errors import WorkerLost
-from ramgape.trials.backend import Function, TaskEngine
+from ramgape.trials.backend import Function, TrialEngine
 from ramgape.trials.one_trial import awaited
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class DaskCall:
     late: bool = False  # nobody waits for it any longer
 
 
-class DaskEngine(TaskEngine):
+class DaskEngine(TrialEngine):
     """A client of a Dask cluster, for as long as this engine lasts: whatever it has there goes with it.
 
     Args:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ramgape.errors import WorkerLost
-from ramgape.trials.backend import Function, TaskEngine
+from ramgape.trials.backend import Function, TrialEngine
 from ramgape.trials.one_trial import awaited
 
 LOOK = 5.0  # seconds after which the cluster is asked again what it has
@@ -19,7 +19,7 @@ LOST = ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError", "ObjectLostEr
 OWN = {"CPU": "num_cpus", "GPU": "num_gpus"}  # resources that are options of their own
 
 
-class RayEngine(TaskEngine):
+class RayEngine(TrialEngine):
     """Ray, to which this process is connected.
 
     Args:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ramgape.errors import TrialError, WorkerLost, require
-from ramgape.trials.backend import Function, TaskEngine
+from ramgape.trials.backend import Function, TrialEngine
 from ramgape.trials.choice import engine_of, is_dask, is_ray, places_of
 from ramgape.trials.executors import ExecutorEngine
 
@@ -39,15 +39,15 @@ class Piece(NamedTuple):
 
 def check_executor(executor: Makers) -> None:
     """Complain before the first piece rather than in the middle of one."""
-    known = executor is None or isinstance(executor, TaskEngine) or is_dask(executor) or is_ray(executor)
+    known = executor is None or isinstance(executor, TrialEngine) or is_dask(executor) or is_ray(executor)
     require(known or callable(getattr(executor, "submit", None)), "executor", ALLOWED, executor)
 
 
 @contextmanager
-def engine_for(executor: Makers) -> Iterator[TaskEngine | None]:
+def engine_for(executor: Makers) -> Iterator[TrialEngine | None]:
     """What makes pieces; None for right here. Whatever was only named is closed in the end."""
     check_executor(executor)
-    if executor is None or isinstance(executor, TaskEngine):
+    if executor is None or isinstance(executor, TrialEngine):
         yield executor
     elif isinstance(executor, Executor) or is_ray(executor) or is_dask(executor):
         with engine_of(made, executor) as engine:
@@ -57,7 +57,7 @@ def engine_for(executor: Makers) -> Iterator[TaskEngine | None]:
 
 
 @contextmanager
-def cluster_of(address: str) -> Iterator[TaskEngine | None]:
+def cluster_of(address: str) -> Iterator[TrialEngine | None]:
     """The engine of a cluster that somebody has typed."""
     require(is_dask(address) or is_ray(address), "cluster", "tcp://SCHEDULER:8786, dask or ray", address)
     with engine_for(address) as engine:
@@ -65,7 +65,7 @@ def cluster_of(address: str) -> Iterator[TaskEngine | None]:
 
 
 def made(
-    engine: TaskEngine, take: Callable[[], Piece | None], tell: Callable[[str], object] = str
+    engine: TrialEngine, take: Callable[[], Piece | None], tell: Callable[[str], object] = str
 ) -> Iterator[tuple[Piece, Any]]:
     """Pieces with what came of them, as they are finished.
 

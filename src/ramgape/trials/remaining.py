@@ -96,7 +96,7 @@ def draw_instance(engine: Engine, generator: np.random.Generator) -> Instance:
         if spec.direction == "minimize":
             share = 1.0 - share
         arms.append(Arm(name, Beta(share * spread, (1.0 - share) * spread, low=low, high=high)))
-    return Instance("as it may be", tuple(arms), spec.reward_range, spec.noise, sigma_max_of(engine, arms))
+    return Instance("as it may be", tuple(arms), spec.reward_range, spec.assumption, sigma_max_of(engine, arms))
 
 
 def _inside(share: float) -> float:
@@ -122,7 +122,7 @@ def draw_items(engine: Engine, generator: np.random.Generator) -> Instance:
     of_items = np.empty((len(pulls), count))
     of_items[:, (order % count)[::-1]] = scores[:, ::-1]  # of an item that comes again, what was seen first
     arms = [Arm(str(place), Scores(tuple(row))) for place, row in enumerate(of_items.tolist())]
-    return Instance("as it may be", tuple(arms), spec.reward_range, spec.noise, items=count)
+    return Instance("as it may be", tuple(arms), spec.reward_range, spec.assumption, items=count)
 
 
 def sigma_max_of(engine: Engine, arms: list[Arm]) -> float | None:

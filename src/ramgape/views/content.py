@@ -9,10 +9,10 @@ from decimal import ROUND_FLOOR, Decimal, localcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ramgape.assumptions import ASSUMPTIONS
 from ramgape.bounds import APPROXIMATE, BOUNDS
 from ramgape.common.formatting import NAMES_IN_HEADLINE, cut, list_names, plural, round_up
 from ramgape.errors import printable
-from ramgape.noises import NOISES
 
 if TYPE_CHECKING:
     from ramgape.search.result import Alarm, ArmReport, Goal, Result
@@ -289,7 +289,7 @@ def _method(result: Result) -> str:
         parts.append(f"intervals by {bound_words(result.interval_bound)}")
     if result.reward_range is not None:
         parts.append(f"rewards in [{result.reward_range[0]:g}, {result.reward_range[1]:g}]")
-    words = NOISES[result.noise].words
+    words = ASSUMPTIONS[result.noise].words
     if words:
         parts.append(words)
     if result.exploration is not None:

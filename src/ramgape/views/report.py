@@ -181,7 +181,7 @@ def settings(thing: Any) -> Iterator[tuple[str, str]]:
         if goal := getattr(thing, "goal", None):
             yield "goal", asked_for(goal)
         return
-    yield "Task", thing.task
+    yield "Question", thing.task
     yield "Goal", f"fixed {thing.goal.kind}: {asked_for(thing.goal) or 'as few pulls as it takes'}"
     yield "Arms", f"{len(thing.arms):,}"
     yield "Risk", f"{thing.risk} ({risk_axis(thing) or thing.risk_formula})"
@@ -190,7 +190,7 @@ def settings(thing: Any) -> Iterator[tuple[str, str]]:
     yield "Direction", thing.direction
     if thing.reward_name:
         yield "Reward", thing.reward_name
-    yield "Noise", thing.noise
+    yield "Assumption", thing.noise
     if thing.reward_range is not None:
         yield "Reward range", f"{thing.reward_range[0]:g} to {thing.reward_range[1]:g}"
     yield "Policy", thing.policy

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ramgape.assumptions import ANY, ASSUMPTIONS
 from ramgape.commands.counted_runs import cut_off_words, exits_words
 from ramgape.common.formatting import (
     confidence,
@@ -17,7 +18,6 @@ from ramgape.common.formatting import (
     time_unit,
 )
 from ramgape.errors import printable
-from ramgape.noises import ANY, NOISES
 from ramgape.views.content import ENDINGS
 from ramgape.views.explanation import Column, Explanation, Table, total_width
 from ramgape.views.result import explain_result
@@ -58,7 +58,7 @@ def timing_headline(timing: Timing) -> str:
     result, fastest = timing.report.result, timing.fastest
     told = [timing_sentence(result)]
     if result.task == "best-mean" and not result.front and not math.isnan(timing.times[-1].mean):
-        least = f"Nothing is proved before {NOISES[ANY].first_looks[0]} runs of each command."
+        least = f"Nothing is proved before {ASSUMPTIONS[ANY].first_looks[0]} runs of each command."
         told = [f"So far {one_name(fastest.name)} has the shortest mean. {least}"]
     if result.stopped == "censored":
         told = [_kept_open(timing)]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ramgape.common.formatting import Digits, confidence
 from ramgape.errors import NoAnswer, known_name, require
-from ramgape.questions import BestMean, Boxes, Task, make_task
+from ramgape.questions import BestMean, Boxes, Question, make_question
 from ramgape.questions.best import Best
 from ramgape.search.differences import difference_between
 from ramgape.search.inference import level_of_intervals, wanted_of
@@ -29,7 +29,7 @@ def choose(
     result: Result,
     spec: Spec,
     *,
-    task: str | None = None,
+    question: str | None = None,
     max_risk: float | None = None,
     rho: float | None = None,
     baseline: str | None = None,
@@ -39,7 +39,7 @@ def choose(
     Args:
         result: What is known of all arms.
         spec: What was asked of them.
-        task: What the arm is to be the answer to; unless something else is given, the study's own task.
+        question: What the arm is to be the answer to; unless something else is given, the study's own question.
         max_risk: The most risk that is acceptable, as for `Result.best`; or
         rho: How much variance a unit of mean is worth, as for `Result.best`.
         baseline: An arm to compare it with.
@@ -47,9 +47,9 @@ def choose(
     Raises:
         NoAnswer: No arm is such an answer.
     """
-    given = f"task={task!r}, max_risk={max_risk!r}, rho={rho!r}"
-    several = sum(each is not None for each in (task, max_risk, rho)) > 1
-    require(not several, "choose", "given at most one of task, max_risk and rho", given)
+    given = f"question={question!r}, max_risk={max_risk!r}, rho={rho!r}"
+    several = sum(each is not None for each in (question, max_risk, rho)) > 1
+    require(not several, "choose", "given at most one of question, max_risk and rho", given)
     if baseline is not None:
         known_name(baseline, [arm.name for arm in result.arms], "baseline")
     observed = all(math.isfinite(arm.mean) and math.isfinite(arm.risk) for arm in result.arms)
@@ -60,12 +60,18 @@ def choose(
         words = f"{one_name(names[0])}: the least variance {sign} {rho:g} mean in the returned set"
         proof = "That rests on the estimates alone."
     else:
-        asked = BestMean(max_risk) if max_risk is not None else spec.task if task is None else make_task(task)
+        asked = (
+            BestMean(max_risk)
+            if max_risk is not None
+            else spec.question
+            if question is None
+            else make_question(question)
+        )
         asked.check(spec.possible)  # what it warns of is no error here: a slider may be at its end
-        wanted = replace(spec, task=asked)
+        wanted = replace(spec, question=asked)
         names = [result.best(max_risk=max_risk)] if max_risk is not None else answer_by_estimates(result, wanted)
         require(bool(names), "the question", "one that some arm answers, by the estimates", str(asked), NoAnswer)
-        what = asked.question(wanted_of(wanted)) or f"the {asked.called}"
+        what = asked.sought(wanted_of(wanted)) or f"the {asked.called}"
         words = choice_words(what, names, best_first(result, names))
         own = max_risk is None and str(asked) == result.task
         proof = result.guarantee if own else proof_of(result, wanted, names)
@@ -105,10 +111,10 @@ def best_first(result: Result, names: list[str]) -> str:
 
 def answer_by_estimates(result: Result, spec: Spec) -> list[str]:
     """The arms that answer a question if all are exactly as they were measured; the study's own answer to its own."""
-    if str(spec.task) == result.task:
+    if str(spec.question) == result.task:
         return list(result.front)
     estimates = on_one_scale(result, spec)
-    inside = spec.oriented_task.true_answer(estimates.mean_low, estimates.risk_low)
+    inside = spec.oriented_question.true_answer(estimates.mean_low, estimates.risk_low)
     return [arm.name for arm, chosen in zip(result.arms, inside, strict=True) if chosen]
 
 
@@ -124,22 +130,26 @@ def on_one_scale(result: Result, spec: Spec, intervals: bool = False) -> Boxes:
 
 def proof_of(result: Result, spec: Spec, names: list[str]) -> str:
     """What the intervals prove of these arms as the answer, or that it is nothing useful."""
-    task: Task = spec.oriented_task
+    question: Question = spec.oriented_question
     answer = np.array([arm.name in names for arm in result.arms])
-    tolerance = float(task.tolerances(answer, on_one_scale(result, spec, intervals=True))[0].max())
+    tolerance = float(question.tolerances(answer, on_one_scale(result, spec, intervals=True))[0].max())
     spread = max(result.spread[0], spec.risk_weight * max(result.spread[1], 0.0))
-    if not math.isfinite(tolerance) or tolerance > spread or is_vacuous(task, on_one_scale(result, spec), tolerance):
+    if (
+        not math.isfinite(tolerance)
+        or tolerance > spread
+        or is_vacuous(question, on_one_scale(result, spec), tolerance)
+    ):
         return "That rests on the estimates: the intervals are still too wide to prove anything useful of it."
-    claim = spec.task.claim(wanted_of(spec, names, max(tolerance, 0.0)))
+    claim = spec.question.claim(wanted_of(spec, names, max(tolerance, 0.0)))
     how = "Approximately, with" if result.rigour == "approximate" else "With"
     return f"{how} probability {confidence(level_of_intervals(replace(spec)))}, by the intervals: {claim}"
 
 
-def is_vacuous(task: Task, estimates: Boxes, tolerance: float) -> bool:
+def is_vacuous(question: Question, estimates: Boxes, tolerance: float) -> bool:
     """Whether no arm keeps a limit by so much, by the estimates: what is said of such arms says nothing."""
-    if not isinstance(task, Best) or task.floor is None or tolerance <= 0.0:
+    if not isinstance(question, Best) or question.floor is None or tolerance <= 0.0:
         return False
-    return bool((task.score.other.of(estimates.mean_low, estimates.risk_low) < task.floor + tolerance).all())
+    return bool((question.score.other.of(estimates.mean_low, estimates.risk_low) < question.floor + tolerance).all())
 
 
 def numbers_of(result: Result, arm: ArmReport) -> str:

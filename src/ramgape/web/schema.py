@@ -32,6 +32,7 @@ from ramgape.options import (
     TOLERANCE,
     Kind,
     options_at,
+    renamed,
 )
 from ramgape.studies.exchange import DEFAULT_LEASE, LONGEST_REASON, MOST_AT_ONCE
 from ramgape.studies.pull_ids import PATTERN, new_token
@@ -190,6 +191,15 @@ JSON_TYPES: dict[Kind, Any] = {
 }
 
 
+class NewStudyBody(StrictBody):
+    """A study to be made, with its options under their present or their older names."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, given: Any) -> Any:
+        return renamed(given) if isinstance(given, dict) else given
+
+
 def new_study_form() -> type[BaseModel]:
     """The form of a new study: its name and arms, and the options of `Study.create`, each as its row says."""
     fields: dict[str, Any] = {}
@@ -205,7 +215,7 @@ def new_study_form() -> type[BaseModel]:
     ]
     return create_model(
         "NewStudy",
-        __base__=StrictBody,
+        __base__=NewStudyBody,
         __doc__="A study to be made.",
         name=(Name, ...),
         arms=(arms, ...),

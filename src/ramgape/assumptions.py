@@ -1,4 +1,4 @@
-"""What rewards may be: the kinds of noise by name, the only list. What depends on one asks for what it means.
+"""What rewards may be: the assumptions by name, the only list. What depends on one asks for what it means.
 
 any        no range, no model: what is said of them is approximate, by the central limit theorem
 bounded    every reward lies in a stated range
@@ -15,13 +15,13 @@ FEWEST = 2  # pulls, as in core/statistics.py, which is not loaded only to check
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class Assumption:
     """A row of the table.
 
     Attributes:
         name: By which it is asked for.
         words: What rewards are, for people; empty where the range says it.
-        parameters: That may be given with the name, noise="gaussian:resolution=0.1".
+        parameters: That may be given with the name, assumption="gaussian:resolution=0.1".
         ranged: Rewards have a range, which must be stated.
         normal: Rewards are modelled as normal, and risks as functions of their mean and variance.
         first_looks: Pulls of an arm before anything is said of its mean, and of its risk.
@@ -38,23 +38,23 @@ class Noise:
 
 
 ANY, BOUNDED, GAUSSIAN, HEAVY, ITEMS = "any", "bounded", "gaussian", "heavy", "items"
-NOISES: dict[str, Noise] = {
-    noise.name: noise
-    for noise in (
-        Noise(ANY, "rewards of any kind", first_looks=(10, 20), skewed=True),
-        Noise(BOUNDED, ranged=True),
-        Noise(GAUSSIAN, "Gaussian rewards", ("resolution", "sigma_max"), normal=True),
-        Noise(HEAVY, "rewards with heavy tails", ("kurtosis", "sigma_max", "cv")),
-        Noise(ITEMS, "the same items for all arms, in one random order", ranged=True),
+ASSUMPTIONS: dict[str, Assumption] = {
+    assumption.name: assumption
+    for assumption in (
+        Assumption(ANY, "rewards of any kind", first_looks=(10, 20), skewed=True),
+        Assumption(BOUNDED, ranged=True),
+        Assumption(GAUSSIAN, "Gaussian rewards", ("resolution", "sigma_max"), normal=True),
+        Assumption(HEAVY, "rewards with heavy tails", ("kurtosis", "sigma_max", "cv")),
+        Assumption(ITEMS, "the same items for all arms, in one random order", ranged=True),
     )
 }
 
 
-def noise_names(ranged: bool | None = None) -> str:
+def assumption_names(ranged: bool | None = None) -> str:
     """The names, for messages; those with a range or those without, if that is asked for.
 
-    >>> noise_names(ranged=False)
+    >>> assumption_names(ranged=False)
     'any, gaussian or heavy'
     """
-    names = [name for name, noise in NOISES.items() if ranged is None or noise.ranged == ranged]
+    names = [name for name, assumption in ASSUMPTIONS.items() if ranged is None or assumption.ranged == ranged]
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -1,4 +1,4 @@
-"""A task of your own: the arms whose mean is above a floor, each by itself."""
+"""A question of your own: the arms whose mean is above a floor, each by itself."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 import ramgape
 from ramgape.questions import follow, kernel
-from ramgape.testing import check_task
+from ramgape.testing import check_question
 
 
 @kernel
@@ -22,7 +22,7 @@ def compare(arms, memory, search, problem, changed):  # keeps the answer, and by
 
 
 @dataclass(frozen=True)
-class AboveFloor(ramgape.Task):
+class AboveFloor(ramgape.Question):
     name = "above-floor"
     floor: float = 0.5
 
@@ -46,6 +46,6 @@ class AboveFloor(ramgape.Task):
 
 
 if __name__ == "__main__":
-    check_task(AboveFloor(0.5))
-    result = ramgape.simulate("paper:46", task=AboveFloor(0.45), epsilon=0.01, seed=1)
+    check_question(AboveFloor(0.5))
+    result = ramgape.simulate("paper:46", question=AboveFloor(0.45), epsilon=0.01, seed=1)
     print("above the floor:", *result.front)
