@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +18,13 @@ from rich.console import Console
 import ramgape
 from ramgape.commands.exports import as_markdown
 from ramgape.commands.how_timed import HowTimed
-from ramgape.commands.times import Times, Timing, lowest_ratio, measure, times_interval
+from ramgape.commands.times import Times, lowest_ratio, times_interval
 from ramgape.commands.trials import CommandTrials, Finished
 from ramgape.commands.typed import describe_commands
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.result import Result
 from ramgape.studies.specification import make_study_spec
-from ramgape.views.timing import live_table
 from tests.cli_support import NO_SIGNALS
 from tests.timing_support import call, clock, here, like_times, report, times, words
 
@@ -104,14 +105,16 @@ def test_commands_within_the_tolerance_are_as_fast_and_never_slower(clock: Calla
     """Two are the same; the third takes twice as long. Only the answer "slow" would be wrong, and was never given."""
     for seed in range(5):
         clock(lambda rng, arm, _: like_times(rng, 2.0 if arm == "slow" else 1.0, 0.02, 0.0), seed)
-        shown = words(call("one", "two", "slow", "--seed", str(seed), columns=100).stdout)
+        shown = words(call("one", "two", "slow", "--delta", "0.05", "--seed", str(seed), columns=100).stdout)
         first, second = ("one", "two") if "one is the fastest" in shown else ("two", "one")
         assert f"{second} is as fast as {first}, within" in shown
         assert f"{first} is " in shown.partition("times as fast as slow")[0]
-        assert "Intervals: 95 %, anytime-valid, each by itself, approximate." in shown
+        assert "Intervals: 95% confidence, anytime-valid, each by itself, approximate." in shown
         assert (shown.count("slower"), shown.count("as fast ")) == (1, 3)  # in the table each once
         clock(lambda rng, arm, _: like_times(rng, 2.0 if arm == "slow" else 1.0, 0.02, 0.0), seed)
-        arms = {arm["name"]: arm for arm in report("one", "two", "slow", "--seed", str(seed))["arms"]}
+        arms = {
+            arm["name"]: arm for arm in report("one", "two", "slow", "--delta", "0.05", "--seed", str(seed))["arms"]
+        }
         assert (arms[first]["times_as_long"], arms[first]["times_as_long_interval"]) == (1.0, None)
         low, high = arms["slow"]["times_as_long_interval"]
         assert 1.5 < low < arms["slow"]["times_as_long"] < high
@@ -125,18 +128,22 @@ def test_while_they_run_a_command_within_the_tolerance_is_not_slower_either(
     def draw(rng: np.random.Generator, arm: str, _: int) -> float:
         return like_times(rng, 2.0 if arm == "slow" else 1.0, 0.02, 0.0)
 
-    def measured(*arguments: Any, **named: Any) -> Timing:
-        found = measure(*arguments, **named)
-        console = Console(width=80, color_system=None)
-        with console.capture() as captured:
-            console.print(live_table(found.report.result, 80, ascii_only=True))
-        shown.append(captured.get())
-        return found
+    @contextmanager
+    def live(_: object) -> Iterator[Callable[[Callable[[int, bool], Any]], None]]:
+        def show(table: Callable[[int, bool], Any]) -> None:
+            console = Console(width=80, color_system=None)
+            with console.capture() as captured:
+                console.print(table(80, True))
+            shown.append(captured.get())
 
-    monkeypatch.setattr("ramgape.commands.times.measure", measured)
+        yield show
+
+    monkeypatch.setattr("ramgape.cli.run.live", live)
     clock(draw, 1)
-    call("one", "two", "slow", "--seed", "1")
-    assert (shown[0].count("slower"), shown[0].count("as fast")) == (1, 1)
+    call("one", "two", "slow", "--delta", "0.05", "--seed", "1")
+    assert (shown[-1].count("slower"), shown[-1].count("as fast")) == (1, 1)
+    assert re.search(r"3\d runs; tolerance \d+\.?\d* ms: 5% of the shortest mean after the first rounds\n", shown[-1])
+    assert "1 of the first 30 runs" in shown[0]
 
 
 # --- runs that were cut off -------------------------------------------------------------------------------------------
@@ -150,7 +157,7 @@ def test_a_command_that_is_never_done_in_time_is_slower(clock: Callable[..., lis
     order = clock(never_done, 1)
     result = call("never", "0.02", "--timeout", "0.5", "--export-json", "x.json", "--export-markdown", "x.md")
     shown = words(result.stdout)
-    assert shown.startswith("0.02 is the fastest, within")
+    assert shown.startswith("0.02 is the fastest, or within")
     assert "never was cut off at 0.5 s in 10 of 10 runs, so these took at least 500 ms on average." in shown
     assert "0.02 is at least " in shown
     assert "10 cut off" in shown
@@ -195,16 +202,18 @@ def test_a_command_with_runs_that_were_cut_off_is_never_the_fastest(seed: int, c
     """By what is left of them A looks faster than 0.4, and is not: nothing may be claimed, and it must end. Without a
     cut-off run among the first ten (11 %) A could be claimed by chance; the seeds are fixed."""
     clock(sometimes, seed)
-    shown = words(call("A", "0.4", "--timeout", "0.6", "--seed", str(seed)).stdout)
+    shown = words(call("A", "0.4", "--timeout", "0.6", "--delta", "0.05", "--seed", str(seed)).stdout)
     assert shown.startswith("Undecided: A was cut off at 0.6 s in ")
     assert "0.4 has the shortest mean of the commands that always ended in time." in shown
     clock(sometimes, seed)
-    found = report("A", "0.4", "--timeout", "0.6", "--seed", str(seed))
+    found = report("A", "0.4", "--timeout", "0.6", "--delta", "0.05", "--seed", str(seed))
     assert (found["stopped"], found["goal_reached"]) == ("censored", False)
     assert {arm["verdict"] for arm in found["arms"]} == {"undecided"}
     assert found["told"] < 1_000
     clock(sometimes, seed)
-    found = report("A", "0.26", "--timeout", "0.6", "--seed", str(seed))  # slower than that A is even so
+    found = report(
+        "A", "0.26", "--timeout", "0.6", "--delta", "0.05", "--seed", str(seed)
+    )  # slower than that A is even so
     assert (found["front"], found["stopped"]) == (["0.26"], "confidence")
 
 
@@ -321,7 +330,7 @@ def test_failed_runs_are_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setattr(CommandTrials, "run", run)
     files = ("--export-json", "x.json", "--export-markdown", "x.md", "--html", "x.html")
     shown = words(call("-i", "works", "broken", *files).stdout)
-    headline = shown.partition("Speed")[0]
+    headline = shown.partition("Ratios")[0]
     assert headline.startswith("broken is the fastest")
     assert headline.rstrip().endswith("But broken failed in 10 of 10 runs (exit code other than 0).")
     assert "10 failed" in shown
@@ -336,7 +345,7 @@ def test_failed_runs_are_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_exports_name_some_of_many_commands() -> None:
     def failing(name: str) -> Times:
-        return Times(name, (0.1, 0.2), (1, 0), (), (), 0)
+        return Times(name, (0.1, 0.2), (1, 0))
 
     made = as_markdown([failing(f"c{place}") for place in range(7)])
     assert made.endswith("; c4 failed in 1 of 2 runs; 2 more commands likewise (exit code other than 0).\n")
@@ -349,7 +358,7 @@ def test_so_many_runs_are_judged_as_all_others(clock: Callable[..., list[str]]) 
     """Twelve runs of each, no more and no fewer; what they prove is claimed."""
     order = clock(lambda rng, arm, _: like_times(rng, float(arm), 0.03, 0.0), 1)
     shown = words(call("0.1", "0.15", "-r", "12").stdout)
-    assert shown.startswith("0.1 is the fastest, within")
+    assert shown.startswith("0.1 is the fastest, or within")
     assert (order.count("0.1"), order.count("0.15")) == (12, 12)
     clock(lambda rng, arm, _: like_times(rng, 0.1, 0.3, 0.0), 1)
     found = report("one", "two", "-r", "12")  # too few to tell
@@ -368,10 +377,10 @@ def test_an_interrupt_tells_what_is_known(option: str, clock: Callable[..., list
     clock(draw, 1)
     result = call("0.1", "0.15", option, "100", code=130)
     shown = words(result.stdout)
-    assert shown.startswith("So far 0.1 is the fastest, within")
+    assert shown.startswith("So far 0.1 is the fastest")
     assert "0.1 is 1." in shown
     assert "interrupted; goal not reached" in shown
-    assert "39 trials were made" in result.stderr
+    assert "39 runs were made" in result.stderr
 
 
 def test_an_interrupt_before_the_first_looks_tells_the_averages(clock: Callable[..., list[str]]) -> None:

@@ -67,7 +67,8 @@ def like_times(rng: np.random.Generator, mean: float, cv: float = 0.05, outliers
 
 
 def times(name: str, *seconds: float, failed: int = 0) -> Times:
-    return Times(name, seconds, (0,) * len(seconds), (0.01,) * len(seconds), (0.002,) * len(seconds), failed)
+    used = (0.01,) * len(seconds), (0.002,) * len(seconds)
+    return Times(name, seconds, (0,) * len(seconds), *used, failed=failed)
 
 
 def words(text: str) -> str:

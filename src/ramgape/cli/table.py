@@ -78,7 +78,9 @@ class CommandTable(TyperGroup):
             found = getattr(importlib.import_module(f"ramgape.cli.{module}"), function)
             if not isinstance(found, typer.Typer):
                 alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-                alone.command(name, cls=PlainCommand, context_settings=self.lines[name].settings)(found)
+                alone.command(
+                    name, cls=getattr(found, "command_class", PlainCommand), context_settings=self.lines[name].settings
+                )(found)
                 found = alone
             self.commands[name] = get_command(found)
             self.commands[name].name = name

@@ -1,10 +1,11 @@
-"""What `ramgape run` takes for commands that are typed: how they are timed, and files of what was measured."""
+"""What `ramgape run` takes for commands that are typed: how they are timed, how that is shown, and files of it."""
 
 from __future__ import annotations
 
 import os
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -12,72 +13,167 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from ramgape.cli.options import OUTPUT, Text, option
+from ramgape.cli.table import PlainCommand
 from ramgape.commands.how_timed import HowTimed
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
-from ramgape.common.terminal import is_watched, knows_unicode, messages
-from ramgape.errors import InvalidSpec
+from ramgape.common.terminal import is_watched
+from ramgape.errors import InvalidSpec, known_name, require
 from ramgape.options import COMMANDS, GOAL, TRIALS, options_at
 
 if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
     from ramgape.commands.times import Timing
-    from ramgape.studies.study import Study
-    from ramgape.trials.progress import Progress
 
 OFTEN = 0.2  # seconds between two tables, at least
+SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+STYLES = ("auto", "basic", "full", "nocolor", "color", "none")
+SORTS = ("auto", "command", "mean-time")
+UNITS = ("microsecond", "millisecond", "second")
+SEVERAL = {"-P": 3, "--parameter-scan": 3, "-L": 2, "--parameter-list": 2}  # options with several values
+BETWEEN = "\x1f"  # which no value contains
 
-NAME = "Store the study under this name: the same command then goes on with it. Unless given: in memory."
+NAME = "Store the study under this name: the same command then goes on with it. Default: in memory."
 COMMAND_NAME = "A name for a command; give it once for each, in their order."
-WARMUP = "Runs of each command before the first that counts, to fill caches."
+SETUP = "A command to run once for each command before its first run; all of them before any run."
+CLEANUP = "A command to run once for each command after all runs."
 PREPARE = "A command to run before each run, not timed: once for all commands, or once for each in their order."
+CONCLUDE = "A command to run after each run, likewise."
+SCAN = "Time the command for each value from MIN to MAX in place of {VAR}."
+STEP = "The step between the values of a scan. Default: 1."
+LIST = "Time the command for each of these values, separated by commas, in place of {VAR}; may be repeated."
+REFERENCE = "A command that the others are compared with. Default: the fastest."
+REFERENCE_NAME = "Its name."
+WARMUP = "Runs of each command before the first that counts, to fill caches."
 SHELL = "The shell that runs the commands, by its name or as a line such as 'bash --norc'; none: no shell."
 NO_SHELL = "The same as --shell none."
-MIN_RUNS = "Runs of each command before anything is said. Unless given: 10, or 2 under a --budget."
+INPUT = "A file that commands read, or null."
+PRINTED = "Where goes what commands print: null, pipe (read, and forgotten), inherit, or a file."
+SHOW_OUTPUT = "The same as --output inherit."
+MIN_RUNS = "Runs of each command before anything is said. Default: 10, or 2 with --budget."
 RUNS = "Exactly so many runs of each command, whatever they prove; instead of the others that say how many."
-MAX_RUNS = "Give up, undecided, after so many runs of each command, on average over all of them."
-IGNORE = "Let runs with exit codes other than 0 count, and say how many there were; otherwise they are an error."
-EXPORT_JSON = "Write every run into a JSON file, in the form that hyperfine writes."
-EXPORT_MARKDOWN = "Write a table into a Markdown file, in the form that hyperfine writes."
+MAX_RUNS = (
+    "Stop, undecided, after so many runs of each command, on average over all. Default: 3 s of runs, at least 10, "
+    "or no limit if you pass --epsilon, --delta or another goal."
+)
+BUDGET_TIME = "Stop after so much time: 60s, 5m, 1h."
+IGNORE = "Count runs with exit codes other than 0, and say how many there were; otherwise they are an error."
+BASELINE = "Compare with an earlier --export-json of this tool or of hyperfine."
+EXIT_CODE = "Exit with 0 if it is proved, 1 if it is refuted, 3 if it is undecided, 2 after an error."
+UNIT = "The unit of times: microsecond, millisecond or second. Default: what fits."
+SORT = "The order of commands: auto (mean-time on the screen, command in files), command or mean-time."
+STYLE = "auto, basic (no colors, nothing moves), full, nocolor, color (nothing moves) or none (print nothing)."
+QUIET = "Print the answer alone."
+VERBOSE = "Print medians, memory, outliers and the tolerance as well."
+EXPORTS = {
+    "asciidoc": "Write a table into an AsciiDoc file.",
+    "csv": "Write a line for each command into a CSV file, in seconds.",
+    "json": "Write every run into a JSON file, in the form that hyperfine writes.",
+    "markdown": "Write a table into a Markdown file.",
+    "orgmode": "Write a table into an Emacs org-mode file.",
+}
+
+
+class RunCommand(PlainCommand):
+    """The command, some of whose options take several values."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read what was typed for it."""
+        return super().parse_args(ctx, join_values(args))
+
+
+def join_values(args: Sequence[str]) -> list[str]:
+    r"""The arguments, with the values of one option in one of them.
+
+    >>> join_values(["-P", "n", "1", "8", "make -j {n}"])
+    ['-P', 'n\x1f1\x1f8', 'make -j {n}']
+    """
+    joined: list[str] = []
+    rest = list(args)
+    while rest:
+        word = rest.pop(0)
+        joined.append(word)
+        if word == "--":
+            return joined + rest
+        if count := SEVERAL.get(word):
+            require(len(rest) >= count, word, f"followed by {count} values", " ".join(rest) or "nothing")
+            joined.append(BETWEEN.join(rest[:count]))
+            del rest[:count]
+    return joined
+
+
+def _several(text: str, name: str) -> tuple[str, ...]:
+    values = tuple(text.split(BETWEEN))
+    require(len(values) == SEVERAL[name], name, f"followed by {SEVERAL[name]} values", text)
+    return values
+
+
+def _flag(short: str, long: str, text: str, panel: str = TRIALS) -> Any:
+    return typer.Option(*filter(None, (long, short)), help=text, rich_help_panel=panel)
+
+
+def _value(short: str, long: str, metavar: str, text: str, panel: str = TRIALS) -> Any:
+    return typer.Option(*filter(None, (long, short)), metavar=metavar, help=text, rich_help_panel=panel)
+
+
+Texts = list[str] | None
 
 
 def how_timed(
     name: Annotated[Text, option(TRIALS, "NAME", NAME)] = None,
-    command_name: Annotated[
-        list[str] | None,
-        typer.Option("--command-name", "-n", metavar="NAME", help=COMMAND_NAME, rich_help_panel=TRIALS),
-    ] = None,
-    warmup: Annotated[
-        Text, typer.Option("--warmup", "-w", metavar="COUNT", help=WARMUP, rich_help_panel=TRIALS)
-    ] = None,
-    prepare: Annotated[
-        list[str] | None, typer.Option("--prepare", "-p", metavar="COMMAND", help=PREPARE, rich_help_panel=TRIALS)
-    ] = None,
-    shell: Annotated[Text, typer.Option("--shell", "-S", metavar="NAME", help=SHELL, rich_help_panel=TRIALS)] = None,
-    no_shell: Annotated[bool, typer.Option("-N", help=NO_SHELL, rich_help_panel=TRIALS)] = False,
-    min_runs: Annotated[
-        Text, typer.Option("--min-runs", "-m", metavar="COUNT", help=MIN_RUNS, rich_help_panel=GOAL)
-    ] = None,
-    runs: Annotated[Text, typer.Option("--runs", "-r", metavar="COUNT", help=RUNS, rich_help_panel=GOAL)] = None,
-    max_runs: Annotated[
-        Text, typer.Option("--max-runs", "-M", metavar="COUNT", help=MAX_RUNS, rich_help_panel=GOAL)
-    ] = None,
-    ignore_failure: Annotated[
-        bool, typer.Option("--ignore-failure", "-i", help=IGNORE, rich_help_panel=TRIALS)
-    ] = False,
+    command_name: Annotated[Texts, _value("-n", "--command-name", "NAME", COMMAND_NAME)] = None,
+    warmup: Annotated[Text, _value("-w", "--warmup", "COUNT", WARMUP)] = None,
+    setup: Annotated[Text, _value("-s", "--setup", "COMMAND", SETUP)] = None,
+    prepare: Annotated[Texts, _value("-p", "--prepare", "COMMAND", PREPARE)] = None,
+    conclude: Annotated[Texts, _value("-C", "--conclude", "COMMAND", CONCLUDE)] = None,
+    cleanup: Annotated[Text, _value("-c", "--cleanup", "COMMAND", CLEANUP)] = None,
+    parameter_scan: Annotated[Text, _value("-P", "--parameter-scan", "VAR MIN MAX", SCAN)] = None,
+    parameter_step_size: Annotated[Text, _value("-D", "--parameter-step-size", "STEP", STEP)] = None,
+    parameter_list: Annotated[Texts, _value("-L", "--parameter-list", "VAR VALUES", LIST)] = None,
+    reference: Annotated[Text, option(TRIALS, "COMMAND", REFERENCE)] = None,
+    reference_name: Annotated[Text, option(TRIALS, "NAME", REFERENCE_NAME)] = None,
+    shell: Annotated[Text, _value("-S", "--shell", "NAME", SHELL)] = None,
+    no_shell: Annotated[bool, _flag("", "-N", NO_SHELL)] = False,
+    input: Annotated[Text, option(TRIALS, "FILE", INPUT)] = None,  # noqa: A002 - the option's name
+    output: Annotated[Text, option(TRIALS, "WHERE", PRINTED)] = None,
+    show_output: Annotated[bool, _flag("", "--show-output", SHOW_OUTPUT)] = False,
+    min_runs: Annotated[Text, _value("-m", "--min-runs", "COUNT", MIN_RUNS, GOAL)] = None,
+    runs: Annotated[Text, _value("-r", "--runs", "COUNT", RUNS, GOAL)] = None,
+    max_runs: Annotated[Text, _value("-M", "--max-runs", "COUNT", MAX_RUNS, GOAL)] = None,
+    budget_time: Annotated[Text, option(GOAL, "TIME", BUDGET_TIME)] = None,
+    baseline: Annotated[Text, option(GOAL, "FILE", BASELINE)] = None,
+    ignore_failure: Annotated[bool, _flag("-i", "--ignore-failure", IGNORE)] = False,
 ) -> HowTimed:
     """How commands are timed."""
     if no_shell and shell not in (None, "none"):
         raise InvalidSpec(what="-N", verb="go", allowed="without another --shell", given=repr(shell))
+    if show_output and output not in (None, "inherit"):
+        raise InvalidSpec(what="--show-output", verb="go", allowed="without another --output", given=repr(output))
+    scan: Any = None if parameter_scan is None else _several(parameter_scan, "--parameter-scan")
+    lists: Any = tuple(_several(each, "--parameter-list") for each in parameter_list or ())
     return HowTimed(
         name=name,
-        names=tuple(command_name or ()),
+        command_name=tuple(command_name or ()),
+        setup=setup,
+        cleanup=cleanup,
         prepare=tuple(prepare or ()),
+        conclude=tuple(conclude or ()),
+        parameter_scan=scan,
+        parameter_step_size=parameter_step_size,
+        parameter_list=lists,
+        reference=reference,
+        reference_name=reference_name,
         warmup=_count(warmup, "warmup", 0) or 0,
         shell="none" if no_shell else shell,
+        input=input,
+        output="inherit" if show_output else output or "null",
         min_runs=_count(min_runs, "min-runs", 2),
         max_runs=_count(max_runs, "max-runs", 2),
         runs=_count(runs, "runs", 2),
+        budget_time=None if budget_time is None else seconds_of(budget_time),
         ignore_failure=ignore_failure,
+        baseline=baseline,
     )
 
 
@@ -87,83 +183,142 @@ def _count(text: str | None, what: str, least: int) -> int | None:
     return whole(parse_number(text, what), f"--{what}", f"a whole number of at least {least}", least)
 
 
-class Exports(NamedTuple):
-    """Files to write at the end."""
+def seconds_of(text: str) -> float:
+    """A time as it is typed, in seconds.
 
-    json: Path | None
-    markdown: Path | None
+    >>> seconds_of("60s"), seconds_of("1.5m"), seconds_of("250ms")
+    (60.0, 90.0, 0.25)
+    """
+    found = re.fullmatch(r"\s*([0-9.eE+]+)\s*([a-z]*)\s*", text)
+    if found is None or found[2] not in SECONDS:
+        raise InvalidSpec(what="--budget-time", allowed="a time such as 60s, 5m or 1h", given=repr(text))
+    seconds = float(parse_number(found[1], "--budget-time") or 0.0) * SECONDS[found[2]]
+    require(seconds > 0.0, "--budget-time", "more than 0", text)
+    return seconds
+
+
+class Shown(NamedTuple):
+    """How times are shown, and with which exit code it ends."""
+
+    unit: str | None
+    sort: str
+    style: str
+    told: str
+    exit_code: bool
+
+    def console(self, *, stderr: bool = False) -> Console:
+        """Where text goes, in this style."""
+        from rich.console import Console
+
+        styles: dict[str, dict[str, Any]] = {
+            "basic": {"no_color": True, "force_terminal": False},
+            "full": {"force_terminal": True},
+            "nocolor": {"no_color": True, "force_terminal": True},
+            "color": {"force_terminal": True},
+            "none": {"quiet": True},
+        }
+        return Console(highlight=False, stderr=stderr, **styles.get(self.style, {}))
+
+    @property
+    def moves(self) -> bool:
+        """Whether a table is shown while commands run."""
+        return self.style in ("full", "nocolor") or (self.style == "auto" and is_watched())
+
+
+def shown(
+    time_unit: Annotated[Text, _value("-u", "--time-unit", "UNIT", UNIT, OUTPUT)] = None,
+    sort: Annotated[str, option(OUTPUT, "ORDER", SORT)] = "auto",
+    style: Annotated[str, option(OUTPUT, "STYLE", STYLE)] = "auto",
+    quiet: Annotated[bool, _flag("-q", "--quiet", QUIET, OUTPUT)] = False,
+    verbose: Annotated[bool, _flag("-v", "--verbose", VERBOSE, OUTPUT)] = False,
+    exit_code: Annotated[bool, _flag("", "--exit-code", EXIT_CODE, OUTPUT)] = False,
+) -> Shown:
+    """How times are shown."""
+    if time_unit is not None:
+        known_name(time_unit, UNITS, "--time-unit")
+    known_name(sort, SORTS, "--sort")
+    known_name(style, STYLES, "--style")
+    require(not (quiet and verbose), "--quiet", "given without --verbose", "both")
+    return Shown(time_unit, sort, style, "quiet" if quiet else "verbose" if verbose else "usual", exit_code)
+
+
+class Exports(NamedTuple):
+    """Files to write at the end, by their format."""
+
+    paths: dict[str, Path]
 
     def check(self, elapsed: bool) -> None:
         """Complain before anything is run."""
+        if not self.paths:
+            return
         from ramgape.commands.exports import check_target
 
-        for path, what in ((self.json, "--export-json"), (self.markdown, "--export-markdown")):
-            if path is not None and not elapsed:
+        for name, path in self.paths.items():
+            what = f"--export-{name}"
+            if not elapsed:
                 raise InvalidSpec(what=what, verb="go", allowed="with times, reward = 'elapsed'", given="other rewards")
             check_target(path, what)
 
     def write(self, timing: Timing) -> None:
-        """All of them, with the commands in the order in which they were given."""
-        from ramgape.commands.exports import as_json, as_markdown, write_export
+        """All of them, with the commands in the order in which they were given, unless another one is asked for."""
+        if not self.paths:
+            return
+        from ramgape.commands.exports import FORMATS, write_export
 
-        order = {arm.name: place for place, arm in enumerate(timing.report.result.arms)}
-        times = sorted(timing.times, key=lambda each: order[each.name])
-        write_export(self.json, "--export-json", as_json, times)
-        write_export(self.markdown, "--export-markdown", as_markdown, times)
+        for name, path in self.paths.items():
+            write_export(path, f"--export-{name}", FORMATS[name], timing.sorted("command"), timing.unit)
 
 
 def exports(
-    export_json: Annotated[Path | None, option(OUTPUT, "FILE", EXPORT_JSON)] = None,
-    export_markdown: Annotated[Path | None, option(OUTPUT, "FILE", EXPORT_MARKDOWN)] = None,
+    export_asciidoc: Annotated[Path | None, option(OUTPUT, "FILE", EXPORTS["asciidoc"])] = None,
+    export_csv: Annotated[Path | None, option(OUTPUT, "FILE", EXPORTS["csv"])] = None,
+    export_json: Annotated[Path | None, option(OUTPUT, "FILE", EXPORTS["json"])] = None,
+    export_markdown: Annotated[Path | None, option(OUTPUT, "FILE", EXPORTS["markdown"])] = None,
+    export_orgmode: Annotated[Path | None, option(OUTPUT, "FILE", EXPORTS["orgmode"])] = None,
 ) -> Exports:
     """The files to write."""
-    return Exports(export_json, export_markdown)
+    given = (export_asciidoc, export_csv, export_json, export_markdown, export_orgmode)
+    return Exports({name: path for name, path in zip(EXPORTS, given, strict=True) if path is not None})
 
 
 def is_file(given: str, alone: bool) -> bool:
-    """Whether an argument is a study file: it ends in .toml, without blanks as a command would have; or is there, where
-    there is no other."""
+    """Whether an argument is a study file: a line that ends in .toml, without blanks as a command would have."""
     there = os.path.exists(given)  # noqa: PTH110 - which takes a line of any length for no file
-    return (there and alone) or (given.endswith(".toml") and (there or not any(map(str.isspace, given))))
+    if given.endswith(".toml"):
+        return there or not any(map(str.isspace, given))
+    return there and alone and not os.access(given, os.X_OK)
 
 
 def refuse_beside_file(file: str, how: HowTimed, options: dict[str, Any]) -> None:
     """Complain about options that a study file has a say in."""
     usual, rows = HowTimed(), options_at(COMMANDS)
-    words = {"names": "command-name"}
-    given = [words.get(name, name) for name in HowTimed.__dataclass_fields__ if _differ(how, usual, name)]
+    given = [name for name in HowTimed.__dataclass_fields__ if getattr(how, name) != getattr(usual, name)]
     given += [name for name, value in options.items() if value != rows[name].default]
     if given:
         what, hint = f"--{given[0].replace('_', '-')}", f": {file} is a study file, which says all that itself"
         raise InvalidSpec(what=what, verb="go", allowed="with commands", given="a file", hint=hint)
 
 
-def _differ(how: HowTimed, usual: HowTimed, name: str) -> bool:
-    return bool(getattr(how, name) != getattr(usual, name))
-
-
 @contextmanager
-def watching_times(study: Study) -> Iterator[Callable[[Progress], None] | None]:
-    """A live table of commands; what is yielded is told of every run.
+def live(shown: Shown) -> Iterator[Callable[[Callable[[int, bool], RenderableType]], None]]:
+    """A table that changes while commands run; what is yielded takes what draws it for a width, perhaps in ASCII.
 
     Nothing is drawn but between two runs: whatever we do meanwhile would be measured with them.
     """
-    if not is_watched():
-        yield None
+    if not shown.moves:
+        yield lambda _: None
         return
     from rich.live import Live
 
-    from ramgape.views.timing import live_table
+    from ramgape.common.terminal import knows_unicode
 
-    search = study.spec.search
-    console, last, least = messages(), 0.0, len(search.names) * search.initial_pulls if search.budget is None else 0
-    with Live(console=console, auto_refresh=False, transient=True) as live:
+    console, last = shown.console(stderr=True), 0.0
+    with Live(console=console, auto_refresh=False, transient=True) as drawn:
 
-        def show(progress: Progress) -> None:
+        def show(table: Callable[[int, bool], RenderableType]) -> None:
             nonlocal last
             if time.monotonic() - last >= OFTEN:
-                result = study.result(expect=False)
-                live.update(live_table(result, console.width, not knows_unicode(console), least), refresh=True)
+                drawn.update(table(console.width, not knows_unicode(console)), refresh=True)
                 last = time.monotonic()
 
         yield show

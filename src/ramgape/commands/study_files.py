@@ -61,14 +61,18 @@ class Execution:
     """How commands are run, where that is not as usual.
 
     shell      the words of the shell that runs lines, or None: the system's own
-    prepare    a command for each arm, run before each of its trials, or none
+    setup      a command for each arm, run before its first trial, or none; cleanup: one after its last
+    prepare    a command for each arm, run before each of its trials, or none; conclude: one after each
     strict     an exit code other than 0 is an error (True), or as good as 0 (False); None: a failed trial
     output     where goes what commands print: KEEP, NULL, PIPE, INHERIT, or the path of a file
     input      the path of a file that they read, or None
     """
 
     shell: tuple[str, ...] | None = None
+    setup: Mapping[str, Command] = field(default_factory=dict)
     prepare: Mapping[str, Command] = field(default_factory=dict)
+    conclude: Mapping[str, Command] = field(default_factory=dict)
+    cleanup: Mapping[str, Command] = field(default_factory=dict)
     strict: bool | None = None
     output: str = KEEP
     input: str | None = None
@@ -88,6 +92,8 @@ class StudyFile:
     storage     where the study lives, if the file says so
     rate        the most trials that may begin, as it stands there, or None
     defaults    keys that the file leaves out, and in words what stands for them: errors about these must say so
+    parameters  of each arm whose command has some, their values by name
+    reference   the arm that others are compared with; None: the fastest
     earlier     options as earlier versions had them for the same file or commands, for studies that began then
     """
 
@@ -103,6 +109,8 @@ class StudyFile:
     rate: float | str | None = None
     defaults: Mapping[str, str] = field(default_factory=dict)
     execution: Execution = AS_USUAL
+    parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    reference: str | None = None
     earlier: tuple[StudyOptions, ...] = ()
 
     @property
@@ -133,6 +141,7 @@ def how_run(file: StudyFile, arm: str) -> dict[str, Any]:
     how = file.execution
     shell = None if how.shell is None else shlex.join(how.shell)
     words = {"command": file.commands[arm], "shell": shell, "prepare": how.prepare.get(arm)}
+    words |= {"conclude": how.conclude[arm]} if arm in how.conclude else {}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in words.items()}
 
 

@@ -4,7 +4,8 @@ An interval for the ratio of two means is anytime-valid, and each holds by itsel
 evidence that one mean is more than r times the other reaches 2 / 0.05. That is the evidence by which a search compares
 two arms (bounds/central_limit_pairwise.py), with the times of one multiplied by r. So an interval holds although the
 search decided when to stop, and although the fastest command is chosen by the same times (both are checked by
-simulation in tests/test_timing_claims.py). It is approximate, as that evidence is.
+simulation in tests/test_timing_claims.py). It is approximate, as that evidence is. The interval of a single mean is
+made in the same way, with a number in place of the other mean.
 """
 
 from __future__ import annotations
@@ -12,26 +13,34 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ramgape.assumptions import ANY, ASSUMPTIONS
-from ramgape.commands.counted_runs import exits_words
-from ramgape.search.explained import jsonable
+from ramgape.search.explained import Explained, jsonable
 from ramgape.search.outcome import OURS
 
 if TYPE_CHECKING:
-    from ramgape.studies.files import ImportedRow
+    from ramgape.commands.baseline import Baseline
     from ramgape.studies.report import Report
-    from ramgape.studies.study import Study
 
 LEVEL = math.log(2.0 / 0.05)  # of each end of an interval that misses 5 % of the time
 FIRST_RUNS = ASSUMPTIONS[ANY].first_looks[0]  # of each command, before an interval is given
 HALVINGS = 40
+MODIFIED_Z, OUTLIER = 0.6745, 14.826  # as hyperfine: distance from the median over the median distance
 
 
-@dataclass(frozen=True, slots=True)
+class TimedRun(NamedTuple):
+    """One run: its seconds, what else was measured (commands/trials.py), and whether it was cut off."""
+
+    reward: float
+    info: str | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True)
 class Times:
     """All runs of one command, in their order.
 
@@ -40,22 +49,28 @@ class Times:
         times: Seconds of each.
         exit_codes: Of each, above 128 for signals; None where it is not known, as for a run that was ended.
         users, systems: Seconds of processor time, of the runs for which that is known.
+        memories: Peak bytes of memory, likewise.
+        outcomes: What runs have printed, by name.
         failed: Runs that were cut off at the timeout: they took longer or, in a study file, ended with an error.
+        parameters: The values of parameters in the command.
     """
 
     name: str
     times: tuple[float, ...]
-    exit_codes: tuple[int | None, ...]
-    users: tuple[float, ...]
-    systems: tuple[float, ...]
-    failed: int
+    exit_codes: tuple[int | None, ...] = ()
+    users: tuple[float, ...] = ()
+    systems: tuple[float, ...] = ()
+    memories: tuple[int, ...] = ()
+    outcomes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    failed: int = 0
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """Of the times; NaN for none."""
         return statistics.fmean(self.times) if self.times else math.nan
 
-    @property
+    @cached_property
     def std(self) -> float:
         """With one less than their number in the denominator; NaN for fewer than two."""
         return statistics.stdev(self.times) if len(self.times) > 1 else math.nan
@@ -75,81 +90,174 @@ class Times:
         """The mean of the processor time spent in the system on their behalf."""
         return statistics.fmean(self.systems) if self.systems else math.nan
 
+    @property
+    def memory(self) -> float:
+        """The mean of the peak memory."""
+        return statistics.fmean(self.memories) if self.memories else math.nan
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+    @cached_property
+    def outliers(self) -> tuple[int, ...]:
+        """The numbers of the runs that are far from the others, as hyperfine finds them."""
+        if len(self.times) < 3:
+            return ()
+        middle = statistics.median(self.times)
+        usual = statistics.median(abs(time - middle) for time in self.times)
+        if not usual > 0.0:
+            return ()
+        far = (MODIFIED_Z * abs(time - middle) / usual > OUTLIER for time in self.times)
+        return tuple(number for number, is_far in enumerate(far) if is_far)
+
+    @cached_property
+    def mean_interval(self) -> tuple[float, float]:
+        """Where the true mean is, with 95 % confidence at any time; infinite where nothing is known."""
+        if len(self.times) < FIRST_RUNS:
+            return 0.0, math.inf
+        below, above = _spread(self, -1.0), _spread(self, 1.0)
+        reach = 2.0 * (max(self.times) - min(self.times)) + self.mean
+
+        def evidence(distance: float, spread: tuple[float, float]) -> float:
+            return _evidence(distance, len(self.times), spread)
+
+        low, high = (_first(partial(evidence, spread=spread), reach) for spread in (below, above))
+        return max(self.mean - low, 0.0), math.inf if self.failed else self.mean + high
+
+
+@dataclass(frozen=True, repr=False)
+class Timing(Explained):
     """What was measured of commands, and what follows from it.
 
     Attributes:
-        report: How the study of them is going.
         times: Of each command, the fastest first; that is the answer where one is asked for.
+        report: How the study of them is going; None for a single command.
         timeout: Seconds after which a run was ended, if there was a limit.
-        shell: Seconds that the shell takes to start, which are a part of every time; None without one.
+        shell: Seconds that the shell takes to start, which were subtracted from every time; None without one.
         typed: The commands were typed, and stand in no file.
+        reference: The command that others are compared with; None: the fastest.
+        baseline: Earlier runs that they are compared with.
+        tolerance: The difference that does not matter, as a part of the mean; in a study the goal has it in seconds.
+        ended: Why it ended, where the report does not say so.
+        seconds: What it took in all.
+        noise: What was detected that disturbs measurements, with a remedy.
+        unit: Of the times that are shown: "microsecond", "millisecond" or "second"; None: what fits.
+        sort: "auto", "command" or "mean-time".
+        told: "quiet", "usual" or "verbose".
     """
 
-    report: Report
     times: tuple[Times, ...]
+    report: Report | None = None
     timeout: float | None = None
     shell: float | None = None
     typed: bool = True
+    reference: str | None = None
+    baseline: Baseline | None = None
+    tolerance: float | None = None
+    ended: str = ""
+    seconds: float = math.nan
+    noise: str = ""
+    unit: str | None = None
+    sort: str = "auto"
+    told: str = "usual"
 
     @property
     def fastest(self) -> Times:
-        """The command that the others are compared with."""
+        """The first command, which the others are compared with unless there is a reference."""
         return self.times[0]
 
-    def ratio(self, slower: Times) -> float:
-        """How many times as long a command takes as the fastest, by the means."""
-        return slower.mean / self.fastest.mean if self.fastest.mean > 0.0 else math.nan
+    @property
+    def compared(self) -> Times:
+        """The command that the others are compared with."""
+        return next((each for each in self.times if each.name == self.reference), self.times[0])
 
-    def ratio_interval(self, slower: Times) -> tuple[float, float]:
+    @property
+    def typed_order(self) -> tuple[Times, ...]:
+        """The commands in the order in which they were given."""
+        if self.report is None:
+            return self.times
+        order = {arm.name: place for place, arm in enumerate(self.report.result.arms)}
+        return tuple(sorted(self.times, key=lambda each: order[each.name]))
+
+    def sorted(self, usual: str) -> tuple[Times, ...]:
+        """The commands in the order in which they are shown; `usual` is meant by "auto"."""
+        return self.typed_order if (usual if self.sort == "auto" else self.sort) == "command" else self.times
+
+    def ratio(self, other: Times) -> float:
+        """How many times as long a command takes as the one it is compared with, by the means."""
+        return other.mean / self.compared.mean if self.compared.mean > 0.0 else math.nan
+
+    def ratio_interval(self, other: Times) -> tuple[float, float]:
         """Where that ratio is, with 95 % confidence for each by itself."""
-        return times_interval(slower, self.fastest)
+        return times_interval(other, self.compared)
 
-    def to_json(self) -> str:
-        """The report as JSON; each command has what was counted of its runs, and its ratio to the fastest."""
-        described, known = self.report.to_dict(), {each.name: each for each in self.times}
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        for each in self.typed_order:
+            for number, seconds in enumerate(each.times):
+                yield {"command": each.name, "run": number + 1, "seconds": seconds, **each.parameters}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report; each command has what was counted of its runs, and its ratio to the one it is compared with."""
+        known = {each.name: each for each in self.times}
+        if self.report is None:
+            low, high = self.fastest.mean_interval
+            arm: dict[str, Any] = {"name": self.fastest.name, "mean": self.fastest.mean, "mean_interval": [low, high]}
+            described: dict[str, Any] = {"trials": len(self.fastest.times), "arms": [arm]}
+        else:
+            described = self.report.to_dict()
+        described["unit"] = "s"
         for arm in described["arms"]:
             each = known[arm["name"]]
-            same = each is self.fastest
+            same = each is self.compared
             arm |= {
+                "runs": len(each.times),
                 "cut_off": each.failed,
                 "nonzero_exits": each.nonzero_exits,
-                "times_as_long": jsonable(1.0 if same else self.ratio(each)),
-                "times_as_long_interval": None if same else jsonable(self.ratio_interval(each)),
+                "outliers": list(each.outliers),
+                "parameters": dict(each.parameters),
+                "times_as_long": 1.0 if same else self.ratio(each),
+                "times_as_long_interval": None if same else self.ratio_interval(each),
             }
-        return json.dumps(described, indent=2, allow_nan=False)
+        if self.baseline is not None:
+            described["baseline"] = self.baseline.to_dict(self)
+        found: dict[str, Any] = jsonable(described)
+        return found
 
 
-def measure(study: Study, report: Report, timeout: float | None, shell: float | None, typed: bool) -> Timing:
-    """All that a study of commands has measured."""
-    kept = collect_times([arm.name for arm in report.result.arms], study._observations())
-    best = report.result.front if report.result.task == "best-mean" else ()
-    ordered = sorted(kept, key=lambda each: (each.name not in best, math.isnan(each.mean), each.mean))
-    notes = (*report.result.notes, *filter(None, [exits_words(kept)]))
-    report = replace(report, result=replace(report.result, notes=notes))
-    return Timing(report, tuple(ordered), timeout, shell, typed)
-
-
-def collect_times(names: Sequence[str], rows: Iterable[ImportedRow]) -> tuple[Times, ...]:
+def measure(
+    rows: Iterable[Any], names: Sequence[str], parameters: Mapping[str, Mapping[str, str]]
+) -> tuple[Times, ...]:
     """The runs of each command, out of the observations of a study."""
-    kept: dict[str, list[ImportedRow]] = {name: [] for name in names}
+    kept: dict[str, list[Any]] = {name: [] for name in names}
     for row in rows:
         kept.get(row.arm, []).append(row)
-    return tuple(_times_of(name, runs) for name, runs in kept.items())
+    return tuple(times_of(name, runs, parameters.get(name, {})) for name, runs in kept.items())
 
 
-def _times_of(name: str, runs: Sequence[ImportedRow]) -> Times:
+def times_of(name: str, runs: Sequence[Any], parameters: Mapping[str, str]) -> Times:
+    """The runs of a command, each a `TimedRun` or a row of a study."""
     notes = [json.loads(run.info or "{}").get(OURS, {}) for run in runs]
+
+    def known(key: str) -> tuple[Any, ...]:
+        return tuple(note[key] for note in notes if note.get(key) is not None)
+
+    said = [note.get("outcomes", {}) for note in notes]
+    outcomes = {
+        key: tuple(one[key] for one in said if key in one) for key in dict.fromkeys(key for one in said for key in one)
+    }
     return Times(
         name,
         tuple(run.reward for run in runs),
         tuple(note.get("exit_code") for note in notes),
-        tuple(note["user"] for note in notes if note.get("user") is not None),
-        tuple(note["system"] for note in notes if note.get("system") is not None),
+        known("user"),
+        known("system"),
+        known("memory"),
+        outcomes,
         sum(run.failed for run in runs),
+        parameters,
     )
+
+
+def fastest_first(times: Iterable[Times], best: Sequence[str] = ()) -> tuple[Times, ...]:
+    """The commands by their means, those of the answer before others."""
+    return tuple(sorted(times, key=lambda each: (each.name not in best, math.isnan(each.mean), each.mean)))
 
 
 def times_interval(slower: Times, faster: Times) -> tuple[float, float]:
@@ -163,8 +271,6 @@ def lowest_ratio(slower: Times, faster: Times) -> float:
 
     The true times of runs that were cut off may be far longer. So a mean that has some is known from below only.
     """
-    from ramgape.bounds.central_limit_pairwise import difference_evidence
-
     level, value = LEVEL, slower.mean
     if min(len(slower.times), len(faster.times)) < FIRST_RUNS or faster.failed or not faster.mean > 0.0:
         return 0.0
@@ -179,14 +285,47 @@ def lowest_ratio(slower: Times, faster: Times) -> float:
 
     def evidence(ratio: float) -> float:
         rival = ratio * ratio * rival_spread, ratio * rival_growth
-        difference = value - ratio * faster.mean
-        counts = float(len(slower.times)), float(len(faster.times))
-        return float(difference_evidence(difference, counts[0], spread, growth, counts[1], *rival, 0.5))
+        return _difference_evidence(
+            value - ratio * faster.mean, len(slower.times), (spread, growth), len(faster.times), rival
+        )
 
     known, unknown = 0.0, value / faster.mean
     for _ in range(HALVINGS):
         middle = 0.5 * (known + unknown)
         known, unknown = (middle, unknown) if evidence(middle) >= level else (known, middle)
+    return known
+
+
+def _difference_evidence(
+    difference: float, count: float, spread: tuple[float, float], rival_count: float, rival: tuple[float, float]
+) -> float:
+    from ramgape.bounds.central_limit_pairwise import difference_evidence
+
+    return float(difference_evidence(difference, float(count), *spread, float(rival_count), *rival, 0.5))
+
+
+def _evidence(difference: float, count: int, spread: tuple[float, float]) -> float:
+    """ln of the evidence that a mean is so far from a number; as `difference_evidence` has it for two."""
+    from ramgape.bounds.central_limit_pairwise import SCALES, WEIGHTS, spread_at
+
+    own = spread_at(*spread, 0.5, difference) / count
+    if not own > 0.0 or not difference > 0.0:
+        return -math.inf
+    total = 0.0
+    for scale, weight in zip(SCALES, WEIGHTS, strict=True):
+        half = min(0.5 * difference * difference / (own * (1.0 + scale / count)), 700.0)
+        total += weight * math.exp(half) * math.erfc(-math.sqrt(half)) * math.sqrt(scale / (count + scale))
+    return math.log(total)
+
+
+def _first(evidence: Callable[[float], float], reach: float) -> float:
+    """The least distance from which on the evidence reaches the level; infinite if none up to `reach` does."""
+    if not evidence(reach) >= LEVEL:
+        return math.inf
+    known, unknown = reach, 0.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (known + unknown)
+        known, unknown = (middle, unknown) if evidence(middle) >= LEVEL else (known, middle)
     return known
 
 

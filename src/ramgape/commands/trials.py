@@ -14,10 +14,11 @@ import os
 import signal
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from statistics import fmean
 from tempfile import TemporaryFile
 from typing import IO, Self
 
@@ -35,6 +36,7 @@ from ramgape.errors import FailedTrial, FailingArm, require, shorten
 from ramgape.search.outcome import OURS, Outcome
 from ramgape.storage.urls import parse_url
 
+TICK = 1e-6  # seconds
 GRACE = 1.0  # seconds between the two signals
 LOOK = 0.01  # seconds after which it is looked whether all are gone
 KILL = signal.SIGKILL if os.name == "posix" else signal.SIGTERM
@@ -121,17 +123,22 @@ class CommandTrials:
         self._lock = threading.Lock()
         self._running: set[Run] = set()
         self._closed = False
+        self._shell: Finished | None = None  # what its start takes
+        self.times: defaultdict[str, list[float]] = defaultdict(list)  # of the runs made here, by arm
 
     def __call__(self, arm: str, seed: int, item: object = None) -> float | Outcome:
         """Run the arm's command with the seed of the trial, and on an item if there are any."""
         self._check_in_time(arm)
-        self.prepare(arm, seed, item)
+        around = self._file.execution
+        self._run_beside("prepare", around.prepare, arm, seed, item)
         finished = self.run(arm, seed, item)
+        self._run_beside("conclude", around.conclude, arm, seed, item)
         strict = self._file.execution.strict
         if strict is None:
             self._check_command(arm, finished, np.random.default_rng(seed), item)
         else:
             self._check_run(arm, finished, strict)
+        self.times[arm].append(finished.seconds)
         try:
             reward = reward_of(finished, self._file.reward, self._file.timeout, strict is not False)
         except FailedTrial:
@@ -142,32 +149,61 @@ class CommandTrials:
         return (
             reward
             if self._file.reward == "output"
-            else Outcome(reward, info={OURS: measured(finished) | how_run(self._file, arm)})
+            else Outcome(reward, info={OURS: measured(finished) | printed(finished) | how_run(self._file, arm)})
         )
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds after which a run is ended."""
+        return self._file.timeout
+
+    def set_up(self) -> None:
+        """Run what is to be run before the first run of each command."""
+        for arm in self._file.execution.setup:
+            self._run_beside("setup", self._file.execution.setup, arm)
+
+    def clean_up(self) -> None:
+        """Run what is to be run after the last run of each command."""
+        for arm in self._file.execution.cleanup:
+            self._run_beside("cleanup", self._file.execution.cleanup, arm)
 
     def warm_up(self, count: int) -> None:
         """Run every command so often, all in turn; what comes out of it counts for nothing, but must be no error."""
+        around = self._file.execution
         for turn in range(count):
             for arm in self._file.commands:
-                self.prepare(arm, turn)
-                self._check_run(arm, self.run(arm, turn), self._file.execution.strict is True)
+                self._run_beside("prepare", around.prepare, arm, turn)
+                self._check_run(arm, self.run(arm, turn), around.strict is True)
+                self._run_beside("conclude", around.conclude, arm, turn)
 
-    def shell_start(self) -> float | None:
-        """Seconds that the shell takes to do nothing, the median of some runs; None where none is used."""
+    def calibrate(self) -> Finished | None:
+        """Measure the start of the shell that runs the commands, if one does; times are from then on without it.
+
+        As hyperfine does: the mean of 50 runs of a line that is empty.
+        """
         if not any(isinstance(command, str) for command in self._file.commands.values()):
             return None
-        runs = [self._finish(":", words_of("", seed), None).seconds for seed in range(SHELL_RUNS)]
-        return sorted(runs)[SHELL_RUNS // 2]
+        runs = [self._finish("", words_of("", seed), None) for seed in range(SHELL_RUNS)]
+        failed = next((run for run in runs if run.code), None)
+        if failed is not None:
+            hint = _ending(failed.errors)
+            raise FailingArm(what="--shell", verb="run", allowed="an empty line", given=_ended_by(failed), hint=hint)
+        seconds, user, system = (
+            fmean(getattr(run, name) or 0.0 for run in runs) for name in ("seconds", "user", "system")
+        )
+        self._shell = Finished(0, seconds, "", "", user, system)
+        return self._shell
 
-    def prepare(self, arm: str, seed: int, item: object = None) -> None:
-        """Run what is to be run before a trial of an arm, if there is something."""
-        command = self._file.execution.prepare.get(arm)
-        if command is not None:
-            finished = self._finish(command, words_of(arm, seed, item), None)
-            if finished.code:
-                what, hint = f"--prepare {command!r}", _ending(finished.errors)
-                given = _ended_by(finished)
-                raise FailingArm(what=what, verb="end", allowed="with exit code 0", given=given, hint=hint)
+    def _run_beside(
+        self, option: str, commands: Mapping[str, Command], arm: str, seed: int = 0, item: object = None
+    ) -> None:
+        """Run a command that is no trial: before or after one, or before or after all of them."""
+        if arm not in commands:
+            return
+        finished = self._finish(commands[arm], words_of(arm, seed, item), None)
+        if finished.code:
+            what, hint = f"--{option} {commands[arm]!r}", _ending(finished.errors)
+            raise FailingArm(what=what, verb="end", allowed="with exit code 0", given=_ended_by(finished), hint=hint)
 
     def _check_in_time(self, arm: str) -> None:
         """Complain about a command that has had time enough, and was never done."""
@@ -214,8 +250,12 @@ class CommandTrials:
             runs += 1
 
     def run(self, arm: str, seed: int, item: object = None) -> Finished:
-        """Run the arm's command to its end, or to its timeout."""
-        return self._finish(self._file.commands[arm], words_of(arm, seed, item), self._file.timeout)
+        """Run the arm's command to its end, or to its timeout; without the start of the shell, where that is known."""
+        command, timeout = self._file.commands[arm], self._file.timeout
+        shell = self._shell if isinstance(command, str) else None
+        if timeout is not None and shell is not None:
+            timeout += shell.seconds + TICK
+        return self._finish(command, words_of(arm, seed, item), timeout).without(shell)
 
     def _finish(self, command: Command, words: Mapping[str, str], timeout: float | None) -> Finished:
         """Run a command to its end, or to its timeout."""
@@ -380,6 +420,26 @@ def measured(finished: Finished) -> dict[str, float | int | None]:
     """What is kept of a run beside its time; its exit code as a shell gives it, above 128 for signals."""
     code = finished.code if finished.code >= 0 else 128 - finished.code
     return {"user": finished.user, "system": finished.system, "memory": finished.memory, "exit_code": code}
+
+
+def printed(finished: Finished) -> dict[str, dict[str, float]]:
+    """The outcomes that a command has printed, as a JSON object of numbers on its last line; nothing for other lines.
+
+    >>> printed(Finished(0, 0.25, 'done\\n{"ratio": 2.5, "codec": "lz4"}\\n', ""))
+    {'outcomes': {'ratio': 2.5}}
+    """
+    last = finished.output.strip().rpartition("\n")[2]
+    if not last.startswith("{"):
+        return {}
+    with suppress(ValueError):
+        found = json.loads(last)
+        numbers = {
+            str(name): float(value)
+            for name, value in found.items()
+            if isinstance(value, int | float) and math.isfinite(value)
+        }
+        return {"outcomes": numbers}
+    return {}
 
 
 def reward_of(finished: Finished, reward: str, timeout: float | None, strict: bool = True) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ramgape.assumptions import ANY, FEWEST
 from ramgape.commands.how_timed import HowTimed
+from ramgape.commands.parameters import MOST_VALUES, combinations, listed, scanned, substituted, unused
 from ramgape.commands.placeholders import SHELL, Command, base
 from ramgape.commands.shell_lines import names_in
 from ramgape.commands.study_files import NULL, Execution, StudyFile, check_command, cut_off_as, how_run, timing
@@ -32,25 +34,32 @@ NO_SHELL, USUAL_SHELL = "none", "default"
 
 def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str, Any]) -> StudyFile:
     """The study of commands; like one from a file whose reward is the elapsed time."""
-    require(len(lines) >= 2, "commands", "at least two, to be compared, or one file that ends in .toml", list(lines))
     require(how.name != "", "--name", "a name", how.name)
-    allowed = f"at most as many as there are commands, {len(lines)}"
-    require(len(how.names) <= len(lines), "--command-name", allowed, list(how.names))
-    allowed = f"absent, one for all commands, or one for each of the {len(lines)}"
-    require(len(how.prepare) in (0, 1, len(lines)), "--prepare", allowed, list(how.prepare))
+    described = describe_lines(lines, how)
+    count = len(described)
+    require(how.name is None or count > 1, "--name", "absent with a single command, which is not stored", how.name)
     folder, shell = Path.cwd(), shell_words(how.shell)
-    names = distinct([*how.names, *lines[len(how.names) :]])
-    read = [read_command(name, line, shell, folder) for name, line in zip(names, lines, strict=True)]
-    preparing = list(how.prepare) * (len(lines) if len(how.prepare) == 1 else 1)
-    prepare = [read_command(f"--prepare of {name}", line, shell, folder) for name, line in zip(names, preparing)]  # noqa: B905
+    read = {name: read_command(name, line, shell, folder) for name, (line, _) in described.items()}
+
+    def around(what: str, given: Sequence[str]) -> dict[str, Command]:
+        allowed = f"absent, one for all commands, or one for each of the {len(lines)}"
+        require(len(given) in (0, 1, len(lines)), f"--{what}", allowed, list(given))
+        typed = len(described) - (how.reference is not None)
+        every = [given[0 if len(given) == 1 else at % len(given)] for at in range(typed)] if given else []
+        every = [*([every[0]] if every and how.reference is not None else []), *every]
+        return {
+            name: read_command(f"--{what} of {name}", substituted(line, values), shell, folder)
+            for line, (name, (_, values)) in zip(every, described.items(), strict=False)
+        }
+
     options = dict(options)
     timeout = options.pop("timeout", None)
     timeout = None if timeout is None else check_timeout(timeout)
-    searched, *earlier = (search_options(len(lines), how, options, timeout, before=before) for before in (False, True))
+    searched, *earlier = (search_options(count, how, options, timeout, before=before) for before in (False, True))
     return StudyFile(
         path=None,
         name=how.name or IN_MEMORY,
-        commands=dict(zip(names, read, strict=True)),
+        commands=read,
         reward="elapsed",
         timeout=timeout,
         folder=folder,
@@ -59,12 +68,58 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
         warnings=too_few_runs(searched),
         execution=Execution(
             shell=shell or None,
-            prepare=dict(zip(names, prepare, strict=False)),
+            setup=around("setup", [] if how.setup is None else [how.setup]),
+            prepare=around("prepare", how.prepare),
+            conclude=around("conclude", how.conclude),
+            cleanup=around("cleanup", [] if how.cleanup is None else [how.cleanup]),
             strict=not how.ignore_failure,
-            output=NULL,
+            output=how.output,
+            input=check_input(how.input),
         ),
+        parameters={name: values for name, (_, values) in described.items() if values},
+        reference=None if how.reference is None else next(iter(described)),
         earlier=cast(tuple[StudyOptions, ...], tuple(earlier)),
     )
+
+
+def describe_lines(lines: Sequence[str], how: HowTimed) -> dict[str, tuple[str, dict[str, str]]]:
+    """Each command by its name, the reference first: its line, with parameters filled in, and their values."""
+    allowed = f"at most as many as there are commands, {len(lines)}"
+    require(len(how.command_name) <= len(lines), "--command-name", allowed, list(how.command_name))
+    require(
+        how.parameter_step_size is None or how.parameter_scan is not None,
+        "--parameter-step-size",
+        "given with --parameter-scan",
+        how.parameter_step_size,
+    )
+    parameters = [] if how.parameter_scan is None else [scanned(*how.parameter_scan, how.parameter_step_size)]
+    parameters += [listed(name, values) for name, values in how.parameter_list]
+    if missing := unused(parameters, lines):
+        hint = f": no command contains {{{missing[0]}}}"
+        raise InvalidSpec(what=f"parameter {missing[0]}", verb="stand", allowed="in a command", hint=hint)
+    every = combinations(parameters)
+    require(len(every) * len(lines) <= MOST_VALUES, "commands", f"at most {MOST_VALUES:,}", len(every) * len(lines))
+    names = [*how.command_name, *lines[len(how.command_name) :]]
+    made: list[tuple[str, str, dict[str, str]]] = []
+    if how.reference is not None:
+        made.append((how.reference_name or how.reference, how.reference, {}))
+    require(how.reference is not None or how.reference_name is None, "--reference-name", "given with --reference", "-")
+    for values in every:
+        for name, line in zip(names, lines, strict=True):
+            shown = substituted(name, values)
+            rest = {key: value for key, value in values.items() if f"{{{key}}}" not in name}
+            shown += f" ({', '.join(f'{key}={value}' for key, value in rest.items())})" if rest else ""
+            made.append((shown, substituted(line, values), values))
+    shown_names = distinct([name for name, _, _ in made])
+    return {name: (line, dict(values)) for name, (_, line, values) in zip(shown_names, made, strict=True)}
+
+
+def check_input(path: str | None) -> str | None:
+    """A file that commands read, or None for nothing."""
+    if path in (None, NULL):
+        return None
+    require(os.path.isfile(path), "--input", f"a file, or {NULL}", path)  # noqa: PTH113
+    return path
 
 
 def too_few_runs(options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -233,6 +233,18 @@ def time_unit(seconds: float) -> Unit:
     return Unit("s", 1.0, 3) if seconds >= 1.0 else Unit("ms", 1e-3, 1)
 
 
+UNITS = {
+    "microsecond": Unit("µs", 1e-6, 1),
+    "millisecond": Unit("ms", 1e-3, 1),
+    "second": Unit("s", 1.0, 3),
+}
+
+
+def named_unit(name: str | None) -> Unit | None:
+    """The unit with a name; None for no name."""
+    return None if name is None else UNITS[name]
+
+
 def plus_minus(ascii_only: bool) -> str:
     """What stands before a standard error."""
     return "+/-" if ascii_only else "±"

@@ -38,6 +38,7 @@ DRAWERS = {
     "Replication": ("simulated", "draw_replication"),
     "PolicyComparison": ("simulated", "draw_comparison"),
     "LowerBound": ("simulated", "draw_lower_bound"),
+    "Timing": ("timing", "draw_timing"),
 }
 
 

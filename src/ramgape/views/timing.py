@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
+import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ramgape.assumptions import ANY, ASSUMPTIONS
 from ramgape.commands.counted_runs import cut_off_words, exits_words
+from ramgape.commands.times import times_interval
 from ramgape.common.formatting import (
-    confidence,
+    Unit,
+    named_unit,
     plural,
     plus_minus,
     round_up,
@@ -18,44 +22,139 @@ from ramgape.common.formatting import (
     time_unit,
 )
 from ramgape.errors import printable
-from ramgape.views.content import ENDINGS
 from ramgape.views.explanation import Column, Explanation, Table, total_width
-from ramgape.views.result import explain_result
 from ramgape.views.sentence import answer_sentence, doubts, is_claimed, one_name, stated_tolerance
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from rich.console import RenderableType
 
     from ramgape.commands.times import Times, Timing
     from ramgape.search.result import ArmReport, Result
 
-ALARM, GUARANTEE = "Alarm", "Guarantee"  # of the facts of a result; the others are in its JSON
 SENTENCES = 12
 SHORTEST_NAME, LONGEST_NAME = 12, 60  # columns
-NOTABLE = 0.02  # of the fastest time: a shell that takes longer to start is told of
+BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"  # heights of a distribution; the first one stands for no run
+BAR_WIDTH = 16
 STATES = {"in": "fastest", "out": "slower", "undecided": "undecided"}  # where the best mean is asked for
+ENDS = {
+    "enough": "the mean is known well enough",
+    "time": "the time was up",
+    "runs": "enough runs were made",
+    "interrupted": "interrupted",
+}
+STOPS = {
+    "confidence": "goal reached",
+    "complete": "goal reached",
+    "budget": "all runs were made",
+    "spend": "the money was spent",
+    "cap": "the largest number of runs was reached",
+    "interrupted": "interrupted",
+    "censored": "runs that were cut off keep it open",
+    "constant": "times that are all equal keep it open",
+    "error": "an error",
+}
+WORDS = {
+    "arm": "command",
+    "arms": "commands",
+    "pull": "run",
+    "pulls": "runs",
+    "pulled": "run",
+    "trial": "run",
+    "trials": "runs",
+    "reward": "time",
+    "rewards": "times",
+    "lowest mean": "shortest mean",
+}
+
+
+def in_words_of_commands(text: str, names: Sequence[str] = ()) -> str:
+    """What is said of a search, in the words of commands; names stay as they are.
+
+    >>> in_words_of_commands("2 arms had no reward; alarm", ["arms"])
+    '2 arms had no time; alarm'
+    >>> in_words_of_commands("2 arms had no reward; alarm")
+    '2 commands had no time; alarm'
+    """
+    kept = sorted((re.escape(name) for name in names), key=len, reverse=True)
+    words = "|".join(rf"\b{word}\b" for word in sorted(WORDS, key=len, reverse=True))
+    return re.sub("|".join([*kept, words]), lambda found: WORDS.get(found[0], found[0]), text)
 
 
 def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
-    """All that is said of commands that were timed."""
-    said = explain_result(timing.report.result, ascii_only)
-    known = dict(said.facts)
-    facts = [(ALARM, known[ALARM])] if ALARM in known else []
-    # Before that every command has had its first runs there is no answer, and nothing is compared.
-    speed = compared(timing, ascii_only) if timing.report.result.front else []
-    facts += [("" if place else "Speed", text) for place, text in enumerate(speed)]
-    facts.append((GUARANTEE, known[GUARANTEE]))
-    more = _epsilon(timing), _ended(timing), _shell(timing)
-    facts += [each for each in more if each is not None]
+    """All that is shown of commands that were timed."""
+    result = None if timing.report is None else timing.report.result
+    names = [each.name for each in timing.times]
+    headline = alone_sentence(timing) if result is None else timing_headline(timing, result)
+    verbose = timing.told == "verbose"
+    facts: list[tuple[str, str]] = []
+    if result is not None and result.front:
+        facts += _titled("Ratios", ratio_lines(timing, result, ascii_only))
+    facts += _titled("Baseline", baseline_lines(timing))
+    if result is not None:
+        facts.append(("Guarantee", printable(guarantee_words(timing, result))))
+        if result.goal.epsilon is not None and (verbose or not is_claimed(result)):
+            facts.append(("Tolerance", tolerance_words(result)))
+    facts.append(("Runs", runs_words(timing)))
+    if timing.shell is not None:
+        start = time_unit(timing.shell)
+        took = f"{start.text(timing.shell)} {start.name}"
+        facts.append(("Shell", f"its start, {took}, was subtracted from every time; -N runs programs without one"))
+    if timing.noise:
+        facts.append(("Noise", timing.noise))
+    if verbose:
+        facts += _titled("Median", [median_words(timing, each) for each in timing.sorted("mean-time")])
     parts: list[Table | str] = [Table(partial(fit_times, timing, ascii_only=ascii_only))]
-    if timing.report.result.about_risk:
-        parts += ["In seconds:", *said.parts]
-    return Explanation([timing_headline(timing)], facts, parts, said.warnings)
+    if (scan := scan_note(timing)) is not None:
+        parts.append(scan)
+    if result is not None and result.about_risk:
+        from ramgape.views.result import explain_result
+
+        parts += ["In seconds:", *explain_result(result, ascii_only).parts]
+    warnings = [] if result is None else [in_words_of_commands(each, names) for each in result.warnings]
+    if timing.told == "quiet":
+        return Explanation([headline], [], [], warnings)
+    return Explanation([headline], facts, parts, warnings)
 
 
-def timing_headline(timing: Timing) -> str:
-    """Which command is the fastest, and what must be known beside it: runs of it that failed, or were cut off."""
-    result, fastest = timing.report.result, timing.fastest
+def _titled(word: str, lines: Sequence[str]) -> list[tuple[str, str]]:
+    return [("" if place else word, line) for place, line in enumerate(lines)]
+
+
+def unit_of(timing: Timing) -> Unit:
+    """The unit of all times that are shown."""
+    return named_unit(timing.unit) or time_unit(timing.fastest.mean)
+
+
+def time_text(seconds: float, unit: Unit | None = None) -> str:
+    """A time with its unit.
+
+    >>> time_text(0.0238), time_text(2.5)
+    ('23.8 ms', '2.500 s')
+    """
+    unit = unit or time_unit(seconds)
+    return f"{unit.text(seconds)} {unit.name}"
+
+
+def alone_sentence(timing: Timing) -> str:
+    """How long a single command takes."""
+    each, unit = timing.fastest, unit_of(timing)
+    name = one_name(each.name)
+    if not each.times:
+        return printable(f"{name} was not run to its end.")
+    low, high = each.mean_interval
+    told = f"{name} takes {'at least ' if each.failed else ''}{time_text(each.mean, unit)} on average"
+    if math.isfinite(high):
+        told += f" ({unit.text(low)} to {time_text(high, unit)}, 95% confidence)"
+    elif len(each.times) < ASSUMPTIONS[ANY].first_looks[0]:
+        told += f" of {plural(len(each.times), 'run')}, too few for an interval"
+    notes = [f"But {words}" for words in (cut_off_words(timing.times), exits_words(timing.times)) if words]
+    return printable(" ".join([f"{told}.", *notes]))
+
+
+def timing_headline(timing: Timing, result: Result) -> str:
+    """Which command is the fastest, and what must be known besides: runs of it that failed, or were cut off."""
+    fastest = timing.fastest
     told = [timing_sentence(result)]
     if result.task == "best-mean" and not result.front and not math.isnan(timing.times[-1].mean):
         least = f"Nothing is proved before {ASSUMPTIONS[ANY].first_looks[0]} runs of each command."
@@ -67,6 +166,8 @@ def timing_headline(timing: Timing) -> str:
         told += ["What is said of the fastest command counts longer runs as the timeout."] if fastest.failed else []
     if any(each.nonzero_exits for each in timing.times):
         told.append(f"{'But ' if fastest.nonzero_exits else ''}{exits_words(timing.times)}")
+    if timing.ended == "runs" and result.front and not is_claimed(result):
+        told.append("More runs may decide it: -M 100, or --budget-time 5m.")
     return printable(" ".join(told))
 
 
@@ -82,7 +183,7 @@ def _kept_open(timing: Timing) -> str:
 def timing_sentence(result: Result) -> str:
     """Which command is the fastest, up to what, and how sure that is; of other tasks what is said of every result."""
     if result.task != "best-mean" or not result.front:
-        return answer_sentence(result)
+        return in_words_of_commands(answer_sentence(result), [arm.name for arm in result.arms])
     name, found = one_name(result.front[0]), stated_tolerance(result)
     asked = result.goal.epsilon
     if found is None:
@@ -92,10 +193,8 @@ def timing_sentence(result: Result) -> str:
         return (
             f"So far {name} is the fastest; not proved: {number:,} of {plural(len(result.arms), 'command')} undecided."
         )
-    delta = result.goal.delta if result.stopped == "confidence" else result.certified_delta
-    within = f", within {tolerance_text(found[0])}" if found[0] else ""
-    how = ", approximately" if result.rigour == "approximate" else ""
-    told = f"{name} is the fastest{within}{how}, with probability {confidence(delta or 0.0)}"
+    within = f", or within {tolerance_text(found[0])} of it" if found[0] else ""
+    told = f"{name} is the fastest{within} ({sure_words(result)})"
     if not is_claimed(result):
         told = f"So far {told}" + (
             f", not within {tolerance_text(asked)} as asked" if asked and found[0] >= asked else ""
@@ -103,6 +202,41 @@ def timing_sentence(result: Result) -> str:
     elif found[0] > result.spread[0]:
         told += "; but all are as close as that"
     return f"{told}.{doubts(result)}"
+
+
+def sure_words(result: Result) -> str:
+    """How sure an answer is."""
+    delta = result.goal.delta if result.stopped == "confidence" else result.certified_delta
+    return f"{100.0 * (1.0 - (delta or 0.0)):.6g}% confidence{', approximately' if is_asymptotic(result) else ''}"
+
+
+def is_asymptotic(result: Result) -> bool:
+    """Whether the guarantee holds nearly, by the central limit theorem."""
+    return result.rigour == "approximate"
+
+
+def guarantee_words(timing: Timing, result: Result) -> str:
+    """What is proved, and on what it rests."""
+    found = stated_tolerance(result) if result.front else None
+    if result.task != "best-mean":
+        return in_words_of_commands(result.guarantee, [each.name for each in timing.times])
+    if found is None:
+        return f"Nothing is proved yet; the answer is the best guess after {plural(result.samples, 'run')}."
+    least = min(timing.times, key=lambda each: len(each.times))
+    name = one_name(result.front[0])
+    within = f"at most {tolerance_text(found[0])} longer than the shortest" if found[0] else "the shortest"
+    told = f"With {sure_words(result)} the mean time of {name} is {within}, whenever the runs end"
+    kind = f"for times of any kind, as the central limit theorem has it; {unseen(least)}"
+    if not is_asymptotic(result):
+        kind = f"for times that are {result.noise}"
+    return f"{told}, {kind}. The intervals of ratios hold each by itself.{doubts(result)}"
+
+
+def unseen(each: Times) -> str:
+    """How rare an event may be that no run has shown."""
+    most = round_up(-100.0 * math.expm1(math.log(0.05) / max(len(each.times), 1)), 2)
+    runs = f"{len(each.times):,} runs of {one_name(each.name)}"
+    return f"an event with a chance of up to {most}% may have gone unseen in the {runs}"
 
 
 def tolerance_text(seconds: float) -> str:
@@ -115,76 +249,110 @@ def tolerance_text(seconds: float) -> str:
     return f"{round_up(seconds / unit.seconds)} {unit.name}"
 
 
-def _epsilon(timing: Timing) -> tuple[str, str] | None:
-    """The tolerance, where it is one in the mean, and where it comes from."""
-    goal = timing.report.result.goal
-    if goal.epsilon is None:
-        return None
-    return "Epsilon", epsilon_words(timing.report.result)
-
-
-def epsilon_words(result: Result) -> str:
+def tolerance_words(result: Result) -> str:
     """A tolerance as a time, and of what it is a share."""
     goal = result.goal
     assert goal.epsilon is not None
     text = tolerance_text(goal.epsilon)
     if goal.epsilon_share is None:
         return text
-    whole = "the smallest mean after the first rounds" if result.reward_range is None else "the timeout"
-    return f"{text}: {100.0 * goal.epsilon_share:g} % of {whole}"
+    whole = "the shortest mean after the first rounds" if result.reward_range is None else "the timeout"
+    return f"{text}: {100.0 * goal.epsilon_share:g}% of {whole}"
 
 
-def _ended(timing: Timing) -> tuple[str, str]:
-    result = timing.report.result
-    reached = "goal reached" if result.goal_reached else "goal not reached"
-    return "Ended", f"{ENDINGS[result.stopped]}; {reached}"
+def runs_words(timing: Timing) -> str:
+    """How many runs there were, how long all took, and what ended it."""
+    count = sum(len(each.times) for each in timing.times)
+    took = "" if math.isnan(timing.seconds) else f" in {timing.seconds:.1f} s"
+    why = ENDS.get(timing.ended, "")
+    if timing.report is not None:
+        result = timing.report.result
+        why = why or STOPS.get(result.stopped, str(result.stopped))
+        if not is_claimed(result) and why != STOPS["confidence"]:
+            why += "; goal not reached"
+    of = f" of {plural(len(timing.times), 'command')}" if len(timing.times) > 1 else ""
+    return f"{plural(count, 'run')}{of}{took}; {why}"
 
 
-def _shell(timing: Timing) -> tuple[str, str] | None:
-    if timing.shell is None or not timing.shell > NOTABLE * timing.fastest.mean:
-        return None
-    unit = time_unit(timing.shell)
-    text = f"its start, about {unit.text(timing.shell)} {unit.name}, is a part of every time; --shell none has none"
-    return "Shell", text
+def median_words(timing: Timing, each: Times) -> str:
+    """The middle run of a command, what it used, and how many outliers there were."""
+    unit, used = unit_of(timing), []
+    if each.memories:
+        used.append(f"peak memory {each.memory / 1e6:,.1f} MB")
+    used += [f"{name} {statistics.fmean(values):.4g}" for name, values in each.outcomes.items() if values]
+    used.append(plural(len(each.outliers), "outlier"))
+    middle = statistics.median(each.times) if each.times else math.nan
+    return printable(f"{time_text(middle, unit)}, {', '.join(used)}: {one_name(each.name)}")
 
 
-def compared(timing: Timing, ascii_only: bool) -> list[str]:
-    """How much faster the fastest command is than each of the others, a sentence each."""
-    lines = [
-        comparison_words(timing, each)
-        for each in timing.times[1 : 1 + SENTENCES]
-        if math.isfinite(timing.ratio(each)) and not (timing.fastest.failed and each.failed)
-    ]
-    rest = len(timing.times) - 1 - SENTENCES
-    lines += [f"and {rest} more, in the table"] if rest > 0 else []
+def baseline_lines(timing: Timing) -> list[str]:
+    """Each command compared with an earlier export, and whether the machine is another one."""
+    if timing.baseline is None:
+        return []
+    tolerance = timing.tolerance or 0.0
+    words = {
+        "proved": f"no slower, within {100.0 * tolerance:g}%",
+        "refuted": f"slower by more than {100.0 * tolerance:g}%",
+        "undecided": "undecided",
+    }
+    lines = []
+    for each, earlier, ends, verdict in timing.baseline.verdicts(timing, tolerance):
+        shown = bounds_words(ends, " to ")
+        ratio = each.mean / earlier.mean if earlier.mean > 0.0 else math.nan
+        lines.append(f"{one_name(each.name)} takes {ratio:.2f} times as long as before ({shown}): {words[verdict]}")
+    if not lines:
+        lines.append(f"{timing.baseline.path} has none of these commands")
+    if not timing.baseline.machine:
+        lines.append(f"{timing.baseline.path} does not say on which machine it was made")
+    elif differs := timing.baseline.differences():
+        lines.append(f"another machine: {'; '.join(differs)}. Ratios between machines say little.")
+    return [printable(line) for line in lines]
+
+
+def ratio_lines(timing: Timing, result: Result, ascii_only: bool) -> list[str]:
+    """Each command compared with the fastest, or with the reference; the shortest first."""
+    others = [each for each in timing.times if each is not timing.compared and each.times]
+    lines = [comparison_words(timing, result, each) for each in others[:SENTENCES]]
+    rest = len(others) - SENTENCES
+    lines += [f"{plural(rest, 'more command')} in the table"] if rest > 0 else []
     if any("(" in line or "at least" in line for line in lines):
-        lines.append("Intervals: 95 %, anytime-valid, each by itself, approximate.")
+        lines.append("Intervals: 95% confidence, anytime-valid, each by itself, approximate.")
     return lines
 
 
-def comparison_words(timing: Timing, each: Times) -> str:
-    """A command compared with the fastest."""
-    fastest, name, ratio = printable(timing.fastest.name), printable(each.name), timing.ratio(each)
-    low, high = ends = timing.ratio_interval(each)
+def comparison_words(timing: Timing, result: Result, each: Times) -> str:
+    """A command compared with the fastest, or with the reference."""
+    other, ratio = timing.compared, timing.ratio(each)
+    first, name = printable(other.name), printable(each.name)
+    ends = timing.ratio_interval(each)
+    if ratio < 1.0:  # than the reference
+        first, name, other, each = name, first, each, other
+        ratio, ends = 1.0 / ratio if ratio > 0.0 else math.nan, (_inverse(ends[1]), _inverse(ends[0]))
+    low, high = ends
     shown = f" ({bounds_words(ends, ' to ')})" if low > 0.0 and high < math.inf else ""
-    if any(arm.name == each.name and arm.verdict == "undecided" for arm in timing.report.result.arms):
+    slower = next((arm for arm in result.arms if arm.name == each.name), None)
+    if slower is not None and slower.verdict == "undecided" and timing.reference is None:
         takes = f"at least {_floored(low)}" if each.failed and low > 0.0 else f"{ratio:.2f}"
-        return f"undecided: {name} takes {takes} times as long as {fastest}{shown}"
-    if is_as_fast(timing, each):
-        within = tolerance_text(timing.report.result.goal.epsilon or 0.0)
-        return f"{name} is as fast as {fastest}, within {within}: it takes {ratio:.2f} times as long{shown}"
-    if each.failed or timing.fastest.failed:
-        known = f"{fastest} is at least {_floored(low)} times as fast as {name}"
-        return known if low > 1.0 else f"how much longer {name} takes than {fastest} is not known"
-    return f"{fastest} is {ratio:.2f} times as fast as {name}{shown}"
+        return f"undecided: {name} takes {takes} times as long as {first}{shown}"
+    if is_as_fast(timing, other, each):
+        within = tolerance_text(result.goal.epsilon or 0.0)
+        return f"{name} is as fast as {first}, within {within}: it takes {ratio:.2f} times as long{shown}"
+    if each.failed or other.failed:
+        known = f"{first} is at least {_floored(low)} times as fast as {name}"
+        return known if low > 1.0 else f"how much longer {name} takes than {first} is not known"
+    return f"{first} is {ratio:.2f} times as fast as {name}{shown}"
 
 
-def is_as_fast(timing: Timing, each: Times) -> bool:
-    """Whether a command other than the fastest is within the tolerance of it by the means, and neither was cut off."""
-    epsilon = timing.report.result.goal.epsilon
-    if epsilon is None or each is timing.fastest or each.failed or timing.fastest.failed:
+def _inverse(value: float) -> float:
+    return 1.0 / value if value > 0.0 else math.inf
+
+
+def is_as_fast(timing: Timing, first: Times, each: Times) -> bool:
+    """Whether two commands are within the tolerance of each other by the means, and neither was cut off."""
+    epsilon = None if timing.report is None else timing.report.result.goal.epsilon
+    if epsilon is None or each is first or each.failed or first.failed:
         return False
-    return each.mean - timing.fastest.mean < epsilon
+    return abs(each.mean - first.mean) < epsilon
 
 
 def bounds_words(ends: tuple[float, float], to: str) -> str:
@@ -207,12 +375,31 @@ def _raised(value: float) -> str:
     return f"{math.ceil(100.0 * value) / 100.0:.2f}"
 
 
+def distribution(times: Sequence[float], width: int = BAR_WIDTH, ascii_only: bool = False) -> str:
+    """A bar whose letters say how many runs took how long, from the shortest to the longest.
+
+    >>> distribution([1.0, 1.0, 1.0, 1.4, 2.0], 4), distribution([1.0, 1.0, 1.0, 1.4, 2.0], 4, ascii_only=True)
+    ('█▃ ▃', '@- -')
+    """
+    letters = ASCII_BARS if ascii_only else BARS
+    if not times:
+        return " " * width
+    low, high = min(times), max(times)
+    counts = [0] * width
+    for each in times:
+        place = int((each - low) / (high - low) * width) if high > low else width // 2
+        counts[min(place, width - 1)] += 1
+    most = len(letters) - 1
+    return "".join(letters[math.ceil(most * count / max(counts))] for count in counts)
+
+
 def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Column]:
     """The table of times in the widest form that there is room for: a line for each command, or two."""
-    unit, arms = time_unit(timing.fastest.mean), {arm.name: arm for arm in timing.report.result.arms}
-    times, pm, to = timing.times, plus_minus(ascii_only), "-" if ascii_only else "…"
-    marks = [arms[each.name].verdict for each in times]
-    states = [state_in(timing, each, arms[each.name]) for each in times]
+    unit, times = unit_of(timing), timing.sorted("mean-time")
+    arms: dict[str, ArmReport] = {} if timing.report is None else {arm.name: arm for arm in timing.report.result.arms}
+    pm, to = plus_minus(ascii_only), "-" if ascii_only else "…"
+    marks = [arms[each.name].verdict if arms else "" for each in times]
+    states = [state_in(timing, each, arms[each.name]) if arms else "" for each in times]
     least = ">= " if ascii_only else "≥ "
     mean = [
         f"{least}{unit.text(each.mean)}" if each.failed else f"{unit.text(each.mean)} {pm} {unit.text(each.std)}"
@@ -220,11 +407,10 @@ def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Colum
     ]
     ends = [f"{unit.text(_end(min, each))} {to} {unit.text(_end(max, each))}" for each in times]
     used = [(unit.text(each.user), unit.text(each.system)) for each in times]
-    relative = ["1.00", *(_ratio_cell(timing, each, least) for each in times[1:])]
-    ends_of = [bounds_words(timing.ratio_interval(each), f" {to} ") for each in times[1:]]
-    intervals = ["-", *(words.replace("at least ", least) for words in ends_of)]
-    counts = [_runs_cell(each) for each in times]
-    runs = Column("runs", counts, right=True)
+    bars = [distribution(each.times, BAR_WIDTH, ascii_only) for each in times]
+    ratios = [("1.00", "-") if each is timing.compared else _ratio_cells(timing, each, least, to) for each in times]
+    runs = Column("runs", [_runs_cell(each) for each in times], right=True)
+    parameters = list(dict.fromkeys(name for each in times for name in each.parameters))
 
     def with_names(columns: Sequence[Column], below: Sequence[str]) -> list[Column]:
         room = LONGEST_NAME if width is None else max(width - total_width(columns) - 2, SHORTEST_NAME)
@@ -235,35 +421,47 @@ def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Colum
         return [Column("command", cells, marks=marks, names=True), *columns]
 
     wide = [
-        Column("", states, marks=marks),
+        *([Column("", states, marks=marks)] if arms else []),
+        *(Column(name, [each.parameters.get(name, "") for each in times], right=True) for name in parameters),
         runs,
         Column(f"mean {pm} std ({unit.name})", mean, right=True),
         Column(f"min {to} max", ends, right=True),
+        Column("distribution", bars),
         Column("user", [user for user, _ in used], right=True),
         Column("system", [system for _, system in used], right=True),
-        Column("times as long", relative, right=True),
-        Column("95% interval", intervals, right=True),
+        Column("memory (MB)", [_megabytes(each) for each in times], right=True),
     ]
+    narrow = [
+        runs,
+        Column(
+            f"mean {pm} std ({unit.name})\nuser + system",
+            [f"{first}\n{user} + {system}" for first, (user, system) in zip(mean, used, strict=True)],
+            right=True,
+        ),
+        Column(f"distribution\nmin {to} max", [f"{first}\n{second}" for first, second in zip(bars, ends, strict=True)]),
+    ]
+    if len(times) > 1:
+        first, second = ([pair[place] for pair in ratios] for place in (0, 1))
+        wide += [Column("times as long", first, right=True), Column("95% interval", second, right=True)]
+        both = [f"{x}\n{y}" for x, y in zip(first, second, strict=True)]
+        narrow.append(Column("times as long\n95% interval", both, right=True))
     longest = min(max(Column("", [printable(each.name)]).width for each in times), LONGEST_NAME)
     if width is None or total_width(wide) + 2 + longest <= width:
         return with_names(wide, ["" for _ in times])
-    both = [f"{first}\n{second}" for first, second in zip(mean, ends, strict=True)]
-    narrow = [
-        runs,
-        Column(f"mean {pm} std ({unit.name})\nmin {to} max", both, right=True),
-        Column("user\nsystem", [f"{user}\n{system}" for user, system in used], right=True),
-        Column(
-            "times as long\n95% interval", [f"{x}\n{y}" for x, y in zip(relative, intervals, strict=True)], right=True
-        ),
-    ]
-    return with_names(narrow, [f"  {state}" for state in states])
+    return with_names(narrow, [f"  {state}" if state else "" for state in states])
 
 
-def _ratio_cell(timing: Timing, each: Times, least: str) -> str:
+def _ratio_cells(timing: Timing, each: Times, least: str, to: str) -> tuple[str, str]:
     ratio = f"{timing.ratio(each):.2f}"
-    if timing.fastest.failed:
-        return "-"  # of two lower limits, or over one
-    return f"{least}{ratio}" if each.failed else ratio
+    if timing.compared.failed:
+        ratio = "-"  # of two lower limits, or over one
+    elif each.failed:
+        ratio = f"{least}{ratio}"
+    return ratio, bounds_words(timing.ratio_interval(each), f" {to} ").replace("at least ", least)
+
+
+def _megabytes(each: Times) -> str:
+    return f"{each.memory / 1e6:,.1f}" if each.memories else "-"
 
 
 def _runs_cell(each: Times) -> str:
@@ -280,12 +478,14 @@ def _end(which: Callable[[Sequence[float]], float], each: Times) -> float:
 
 def state_in(timing: Timing, each: Times, arm: ArmReport) -> str:
     """What is known of a command's place; one within the tolerance is as fast, never slower."""
+    assert timing.report is not None
     result = timing.report.result
     if result.task != "best-mean" or arm.verdict != "out":
         return state_of(arm, result)
-    if is_as_fast(timing, each):
+    if is_as_fast(timing, timing.fastest, each):
         return "as fast"
-    proved = arm.certificate == "out" or (arm.certified and timing.ratio_interval(each)[0] > 1.0)
+    ahead = times_interval(each, timing.fastest)[0] > 1.0
+    proved = arm.certificate == "out" or (arm.certified and ahead)
     return "slower" if proved else "slower?"
 
 
@@ -306,6 +506,39 @@ def _is_close(arm: ArmReport, result: Result) -> bool:
     return not (arm.cut_off or fastest.cut_off) and arm.mean - fastest.mean < epsilon
 
 
+def scan_note(timing: Timing) -> str | None:
+    """How times go with a parameter that is a number, where there is one and nothing else; else None."""
+    found = scanned(timing)
+    if found is None:
+        return None
+    name, points = found
+    (first, fast), (last, slow) = points[0], points[-1]
+    ratio = slow.mean / fast.mean if fast.mean > 0.0 else math.nan
+    return f"From {name} = {first:g} to {last:g} times change by a factor of {ratio:.2f}; --plot FILE draws the line."
+
+
+def scanned(timing: Timing) -> tuple[str, list[tuple[float, Times]]] | None:
+    """The only parameter, and the commands by its values, in their order; None if it is no number or not alone."""
+    names = {name for each in timing.times for name in each.parameters}
+    if len(names) != 1 or len(timing.times) < 3:
+        return None
+    name = names.pop()
+    try:
+        points = [(float(each.parameters[name]), each) for each in timing.times if name in each.parameters]
+    except ValueError:
+        return None
+    if len({value for value, _ in points}) < len(points):
+        return None
+    return name, sorted(points, key=lambda point: point[0])
+
+
+def draw_timing(timing: Timing) -> Axes:
+    """The runs of each command, ratios to the fastest, and a line for a scan."""
+    from ramgape.views.plots.times import draw_times
+
+    return draw_times(timing, unit_of(timing), scanned(timing))
+
+
 def aim_words(result: Result) -> str:
     """When it ends."""
     if result.goal.budget is not None:
@@ -313,32 +546,46 @@ def aim_words(result: Result) -> str:
     if result.goal.spend is not None:
         return f"ends when {result.goal.spend:g} are spent"
     if result.goal.epsilon is None:
-        return f"then epsilon is {100.0 * (result.goal.epsilon_share or 0.0):g} % of the smallest mean"
-    return f"epsilon is {epsilon_words(result)}"
+        return f"then the tolerance is {100.0 * (result.goal.epsilon_share or 0.0):g}% of the shortest mean"
+    return f"tolerance {tolerance_words(result)}"
 
 
-def live_table(result: Result, width: int, ascii_only: bool, least: int = 0) -> RenderableType:
-    """Commands while they run, in the order in which they were given; `least` runs are made in any case."""
+def live_table(
+    times: Sequence[Times],
+    states: Sequence[tuple[str, str]],
+    below: str,
+    width: int,
+    ascii_only: bool,
+    unit: str | None,
+) -> RenderableType:
+    """Commands while they run, in the order in which they were given.
+
+    Args:
+        times: Their runs so far.
+        states: What is known of each, in a word, and its style.
+        below: What stands below the table.
+        width: Of the window.
+        ascii_only: Whether it can show ASCII only.
+        unit: Of the times; None: what fits.
+    """
     from rich import box
     from rich.console import Group
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from ramgape.views.console import CONSOLE_STYLES
-
-    means = [arm.mean for arm in result.arms if math.isfinite(arm.mean)]
-    unit, pm = time_unit(min(means, default=1.0)), plus_minus(ascii_only)
-    names = short_names([arm.name for arm in result.arms], max(width - 44, SHORTEST_NAME))
+    means = [each.mean for each in times if math.isfinite(each.mean)]
+    shown, pm = named_unit(unit) or time_unit(min(means, default=1.0)), plus_minus(ascii_only)
+    names = short_names([each.name for each in times], max(width - 44 - BAR_WIDTH, SHORTEST_NAME))
     table = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title_justify="left")
     table.add_column("command", no_wrap=True)
-    for heading in ("runs", f"mean {pm} std ({unit.name})"):
+    for heading in ("runs", f"mean {pm} std ({shown.name})"):
         table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("distribution", no_wrap=True)
     table.add_column("", no_wrap=True)
-    for arm in result.arms:
-        std = arm.std * math.sqrt(arm.pulls / (arm.pulls - 1)) if arm.pulls > 1 else math.nan
-        time = f"{unit.text(arm.mean)} {pm} {unit.text(std)}"
-        state = Text(state_of(arm, result) if arm.pulls else "", style=CONSOLE_STYLES.get(arm.verdict, ""))
-        table.add_row(Text(names[arm.name]), f"{arm.pulls:,}", time if arm.pulls else "", state)
-    made = f"{result.samples:,} of at least {least:,} runs" if result.samples < least else plural(result.samples, "run")
+    for each, (word, style) in zip(times, states, strict=True):
+        time = f"{shown.text(each.mean)} {pm} {shown.text(each.std)}"
+        bar = distribution(each.times, BAR_WIDTH, ascii_only)
+        cells = (f"{len(each.times):,}", time, bar) if each.times else ("0", "", "")
+        table.add_row(Text(names[each.name]), *cells, Text(word, style=style))
     # Not as a caption, which would be as narrow as the table.
-    return Group(table, Text(f"{made}; {aim_words(result)}", style="dim"))
+    return Group(table, Text(below, style="dim"))
