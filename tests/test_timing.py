@@ -108,23 +108,23 @@ def test_rounds_can_be_turned_off(clock: Callable[..., list[str]]) -> None:
 
 def test_what_is_asked_for_unless_said_otherwise() -> None:
     described = describe_commands(
-        ["a", "b", "a"], HowTimed(command_name=["first"]), {"task": "best-mean", "interleave": True}
+        ["a", "b", "a"], HowTimed(command_name=["first"]), {"question": "best-mean", "interleave": True}
     )
     assert list(described.commands.items()) == [("first", "a"), ("b", "b"), ("a", "a")]
     assert (described.reward, described.timeout, described.storage) == ("elapsed", None, None)
-    usual = {"task": "best-mean", "interleave": True, "in_order": True, "epsilon": "5%", "direction": "minimize"}
+    usual = {"question": "best-mean", "interleave": True, "in_order": True, "epsilon": "5%", "direction": "minimize"}
     assert described.options == {**usual, "retries": 0}
     how = HowTimed(min_runs=3, max_runs=7)
-    described = describe_commands(["a", "a"], how, {"timeout": 2.0, "epsilon": 0.1, "noise": "heavy:kurtosis=9"})
+    described = describe_commands(["a", "a"], how, {"timeout": 2.0, "epsilon": 0.1, "assumption": "heavy:kurtosis=9"})
     assert list(described.commands) == ["a", "a (2)"]
-    given = {"epsilon": 0.1, "noise": "heavy:kurtosis=9", "initial_pulls": 3, "max_pulls": 14}
+    given = {"epsilon": 0.1, "assumption": "heavy:kurtosis=9", "initial_pulls": 3, "max_pulls": 14}
     usual = {"failure": "worst", "worst": 2.0, "in_order": True, "direction": "minimize"}
     assert described.options == {**given, **usual}  # the tails of times that are cut off are not those that are stated
-    described = describe_commands(["a", "b"], HowTimed(runs=12), {"timeout": 2.0, "task": "best-mean"})
-    asked = {"task": "best-mean", "failure": "censored", "worst": 2.0, "initial_pulls": 12, "max_pulls": 24}
+    described = describe_commands(["a", "b"], HowTimed(runs=12), {"timeout": 2.0, "question": "best-mean"})
+    asked = {"question": "best-mean", "failure": "censored", "worst": 2.0, "initial_pulls": 12, "max_pulls": 24}
     assert described.options == {**asked, "in_order": True, "epsilon": "5%", "direction": "minimize"}
-    described = describe_commands(["a", "b"], HowTimed(), {"timeout": 2.0, "noise": "bounded", "budget": 30})
-    bounded = {"noise": "bounded", "budget": 30, "reward_range": [0.0, 2.0], "failure": "worst"}
+    described = describe_commands(["a", "b"], HowTimed(), {"timeout": 2.0, "assumption": "bounded", "budget": 30})
+    bounded = {"assumption": "bounded", "budget": 30, "reward_range": [0.0, 2.0], "failure": "worst"}
     assert described.options == {**bounded, "in_order": True, "direction": "minimize"}
 
 

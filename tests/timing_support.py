@@ -74,3 +74,8 @@ def times(name: str, *seconds: float, failed: int = 0) -> Times:
 def words(text: str) -> str:
     """What is on a screen, without frames and line breaks."""
     return " ".join(re.sub(r"[│╭╮╰╯─|+]", " ", text).split())
+
+
+def refused(*arguments: str | Path, code: int = 2) -> str:
+    """The line of a call that must end with an error."""
+    return words(call(*arguments, code=code, columns=500).stderr)
