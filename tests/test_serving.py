@@ -276,7 +276,7 @@ def test_a_port_that_is_taken() -> None:
     ("place", "message"),
     [
         (Place("nowhere.invalid", 0), "host must be an address of this machine"),
-        (Place("203.0.113.7", 0, insecure=True), "nobody can listen at 203.0.113.7:0"),
+        (Place("203.0.113.7", 0, insecure=True), "cannot listen at 203.0.113.7:0"),
         (Place(port=70_000), "port must be a whole number from 0 to 65535"),
         (Place(port=0, tls_cert="no-such-file"), "tls-cert must be there with tls-key"),
         (Place(port=0, tls_cert="no-such-file", tls_key="no-such-file"), "tls-cert must be a file"),
@@ -284,7 +284,7 @@ def test_a_port_that_is_taken() -> None:
         (Place(port=0, public_url="https://me:secret@host"), "public-url must be https://HOST"),
         (Place(port=0, allow_hosts=["a/b"]), "allow-host must be NAME or NAME:PORT"),
         (Place(port=0, trust_proxies=["proxy"]), "trust-proxy must be an IP address or a network"),
-        (Place(unix="/no/such/folder/s"), "nobody can listen at /no/such/folder/s"),
+        (Place(unix="/no/such/folder/s"), "cannot listen at /no/such/folder/s"),
         (Place(unix="x" * 200), "unix must be a path of 1 to 107 bytes"),
     ],
 )

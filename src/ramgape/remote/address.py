@@ -1,4 +1,4 @@
-"""Where a server is: an address that is checked at the door, and holds nothing secret.
+"""Where a server is: an address that is checked at once, and holds nothing secret.
 
 http://host:8460              on this machine, or in a network that is trusted
 https://host/base             behind a proxy, perhaps below a path
@@ -94,7 +94,7 @@ def parse_address(url: str) -> Address:
 
 
 def has_secret(url: str) -> bool:
-    """Whether somebody has put a user, a password or a token into an address.
+    """Whether an address holds a user, a password or a token.
 
     >>> has_secret("https://me@host"), has_secret("http://host?code=1"), has_secret("http://host?mode=1")
     (True, True, False)
@@ -105,7 +105,7 @@ def has_secret(url: str) -> bool:
 
 
 def address_secrets(url: str) -> tuple[str, ...]:
-    """What no message shows: all that stands before the host, and options that nobody here knows.
+    """What no message shows: all that stands before the host, and unknown options.
 
     >>> address_secrets("https://rg_abc@host?token=rg_def&timeout=5"), address_secrets("http://host:8460")
     (('rg_abc', 'rg_def'), ())

@@ -1,7 +1,7 @@
 """What a server may answer: every field that is used, its type and its size, checked before it is used.
 
 Another program may listen at the address, and a server may be in the wrong hands. Workers pass on what it says, to
-functions, commands and files. So nothing of an answer is used that has not the form below; keys that nobody here knows
+functions, commands and files. So nothing of an answer is used that has not the form below; unknown keys
 are ignored, as a newer server may have more of them.
 """
 

@@ -72,14 +72,14 @@ class ServerConnection:
 
     Args:
         url: Its address.
-        token: What is shown to it; unless given, RAMGAPE_TOKEN, or what the server has left on this machine.
+        token: What is shown to it. Default: RAMGAPE_TOKEN, or what the server has left on this machine.
     """
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.address: Address = parse_address(url)
         self.url = str(self.address)
         self._credentials: Credentials = find_credentials(self.address, token)
-        # Connections that nobody uses at this moment: each thread takes one, or makes one, and puts it back.
+        # Connections that are not in use: each thread takes one, or makes one, and puts it back.
         self._idle: list[http.client.HTTPConnection] = []
         self._process = os.getpid()
         self._context: Any = None  # of TLS
@@ -253,7 +253,7 @@ class ServerConnection:
                 self._idle.append(connection)
 
     def _connection(self, seconds: float) -> http.client.HTTPConnection:
-        """One that nobody uses, or a new one; its socket waits for so many seconds at most."""
+        """One that is not in use, or a new one; its socket waits for so many seconds at most."""
         end = time.monotonic() + seconds
         if self._process != os.getpid():  # what was open belongs to the process that we come from
             self.close()
@@ -325,7 +325,7 @@ class ServerConnection:
         """What to say of a token that is missing, or not good enough."""
         source, said = self._credentials.source, "" if error is None else f": {error}"
         if status == 403:
-            shown = f"the token from {source}" if source else "whoever comes without a token"
+            shown = f"the token from {source}" if source else "a client without a token"
             return StorageError(f"the server at {self.url} does not let {shown} do that{said}")
         places = f"{VARIABLE} in the environment, or on the server's own machine its file in {servers_folder()}"
         if source:

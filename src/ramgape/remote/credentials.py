@@ -1,7 +1,7 @@
 """The token that is shown to a server: given, or RAMGAPE_TOKEN, or what the server itself has left on this machine.
 
 `ramgape serve` writes {"address": ..., "token": ...} into a file that only its owner can read, a file for each server.
-A token out of such a file is shown to nobody but the server at that address.
+A token from such a file is shown only to the server at that address.
 """
 
 from __future__ import annotations

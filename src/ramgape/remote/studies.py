@@ -35,7 +35,7 @@ class RemoteStudy:
         lease: float | None,
         known: list[str],
     ) -> Json:
-        """Tell what came out and ask for the next pulls. New pulls for nobody by name are given once by a key."""
+        """Report results and get the next pulls. Without a worker's name, a key makes the request safe to repeat."""
         body = {"answers": answers, "failed": failed, "given_back": given_back, "count": count}
         body |= {"worker": worker, "lease": lease, "known": known} | ({"lost": lost} if lost else {})
         found = self.post("exchange", body, EXCHANGED, once=count > 0 and worker is None)

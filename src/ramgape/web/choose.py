@@ -1,4 +1,4 @@
-"""One arm for whoever needs a single one: which it is, what is proved of that choice, and how it compares with another.
+"""A single arm to choose: which it is, what is proved of that choice, and how it compares with another.
 
 The arm is chosen by the estimates. What the intervals of all arms prove of the choice is said with the tolerance up to
 which they do; they hold together, whichever question is asked of them afterwards.

@@ -52,7 +52,7 @@ class CommitQueue:
         self._after = after
         self._queue: SimpleQueue[PendingOperation | None] = SimpleQueue()
         self._closed = self._hurried = False
-        self._door = threading.Lock()  # nobody comes in behind whoever says that it is over
+        self._entrance = threading.Lock()  # nothing enters after the end
         self._thread = threading.Thread(target=self._work, name=f"ramgape-commits-{desk.name}", daemon=True)
         self._thread.start()
 
@@ -60,7 +60,7 @@ class CommitQueue:
         """Have an operation made; to be called, and its outcome awaited, on an event loop."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
-        with self._door:
+        with self._entrance:
             if self._closed:
                 future.set_exception(StorageUnavailable("the server is about to stop"))
             else:
@@ -74,7 +74,7 @@ class CommitQueue:
 
     def close(self) -> None:
         """Finish what waits, and go."""
-        with self._door:
+        with self._entrance:
             if not self._closed:
                 self._closed = True
                 self._queue.put(None)
@@ -107,7 +107,7 @@ class CommitQueue:
 def answer_all(waiting: list[PendingOperation], outcomes: list[Any]) -> None:
     """Tell all who waited what came out, on their event loop."""
     for each, outcome in zip(waiting, outcomes, strict=True):
-        if each.future.done():  # whoever asked has gone
+        if each.future.done():  # the client has gone
             continue
         if isinstance(outcome, Exception):
             each.future.set_exception(outcome)

@@ -1,4 +1,4 @@
-"""What goes wrong, as an answer: every error has a status and the same six fields."""
+"""Errors as answers: each has a status and the same six fields."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class WebError(RamgapeError):
 
 
 class Unauthorized(WebError):
-    """Nobody knows who asks."""
+    """The request has no valid token."""
 
     status = 401
 
 
 class Forbidden(WebError):
-    """Whoever asks may not do that."""
+    """The token does not allow this."""
 
     status = 403
 
@@ -75,7 +75,7 @@ class Unprocessable(WebError):
 
 
 class TooMany(WebError):
-    """So much is asked for that others would suffer.
+    """The client asks for so much that others would suffer.
 
     Args:
         message: What is too much.

@@ -1,4 +1,4 @@
-"""How a study came to where it is: a few hundred moments of its past, kept while nobody watches.
+"""How a study came to where it is: a few hundred moments of its past, kept also without subscribers.
 
 Moments are noted after commits, evenly in the number of observations: when there are too many, every other one goes,
 and from then on they are noted half as often. What was before the study was opened here is learnt again, apart from all
@@ -70,7 +70,7 @@ class History:
         """Note the present moment, if that is due. It only looks.
 
         Args:
-            engine: Of the study, which nobody changes meanwhile.
+            engine: Of the study, which must not change meanwhile.
         """
         if not self.is_due(engine):
             return
@@ -83,7 +83,7 @@ class History:
 
     @property
     def has_gaps(self) -> bool:
-        """Whether much was written by others while nobody looked."""
+        """Whether other processes wrote much between two moments."""
         with self._lock:
             told = [moment.samples for moment in self._moments if moment.samples >= self._recalled_to]
         far = max(GAPS * self._step, SMALLEST)
@@ -97,7 +97,7 @@ class History:
         return min(known, default=None)
 
     def recall(self, session: StudySession) -> None:
-        """Learn all observations again, and note what was missed. It takes its time, and nobody waits for it.
+        """Learn all observations again, and note what was missed. It takes long, so it runs in the background.
 
         Args:
             session: The same study, opened for this alone: with a connection of its own.

@@ -1,7 +1,7 @@
 """Where a server listens, and who can reach it there.
 
 Only this machine can reach a server, unless what goes over the network is encrypted, by the server itself or by a proxy
-before it, or somebody says in full that it need not be.
+before it, or you say in full that it need not be.
 """
 
 from __future__ import annotations
@@ -85,13 +85,13 @@ def listen(place: Place, public: PublicUrl | None) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             message = f"another program listens at {where}: stop it, or give another --port (0: any that is free)"
         else:
-            message = f"nobody can listen at {where}: {error.strerror or error}"
+            message = f"cannot listen at {where}: {error.strerror or error}"
         raise InvalidSpec(message) from None
     return made
 
 
 def listen_at_path(path: str) -> socket.socket:
-    """A Unix socket for its owner alone, in place of one that nobody listens at any longer."""
+    """A Unix socket for its owner alone, in place of one without a listener."""
     require(hasattr(socket, "AF_UNIX"), "unix", "absent on this system", path)
     usable = bool(path) and "\0" not in path and len(os.fsencode(path)) <= LONGEST_SOCKET
     require(usable, "unix", f"a path of 1 to {LONGEST_SOCKET} bytes", path)
@@ -106,7 +106,7 @@ def listen_at_path(path: str) -> socket.socket:
         made.listen(BACKLOG)
     except OSError as error:
         made.close()
-        raise InvalidSpec(f"nobody can listen at {path}: {error.strerror or error}") from None
+        raise InvalidSpec(f"cannot listen at {path}: {error.strerror or error}") from None
     except InvalidSpec:
         made.close()
         raise

@@ -1,6 +1,6 @@
 """What a server counts, as Prometheus reads it.
 
-A row of `FAMILIES` makes a number; whoever knows it adds to it, `metrics.count("ramgape_transactions_total")`
+A row of `FAMILIES` declares a metric; code that knows its value adds to it, `metrics.count("ramgape_logins_total")`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Metrics:
             histogram.total += value
 
     def gauge(self, name: str, read: Callable[[], float]) -> None:
-        """Say what knows a gauge; it is asked whenever somebody looks."""
+        """Name the function that reads a gauge."""
         assert FAMILIES[name].kind == "gauge"
         assert not FAMILIES[name].labels
         self._gauges[name] = read

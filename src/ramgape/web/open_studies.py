@@ -29,7 +29,7 @@ from ramgape.web.streams import ListStream, StudyStream
 
 LOOKS = 4  # at a study at once: who waits for its store keeps none waiting who asks for something else
 LISTS = 16  # likewise at the list of studies
-MOST_OPEN = 256  # open at a time; beyond that, those that nobody has asked for longest are closed
+MOST_OPEN = 256  # open at a time; beyond that, those unused for longest are closed
 
 
 Given = TypeVar("Given")
@@ -40,10 +40,10 @@ class OpenStudy:
 
     Attributes:
         id, name: Of the study.
-        study: For whoever looks at it; what changes it goes by `make`.
+        study: To read; changes go through `make`.
         after_commit: Called after every transaction of ours, in the thread of the queue; they must be quick.
         live: What those who follow it are sent.
-        used_at: When somebody last asked for it.
+        used_at: When it was last asked for.
     """
 
     def __init__(self, row: StudyRow, storage: str, metrics: Metrics) -> None:
@@ -60,7 +60,7 @@ class OpenStudy:
         self._commits = CommitQueue(self.desk, self._after)
 
     async def in_thread(self, look: Callable[[], Given]) -> Given:
-        """What somebody sees of the study, or does alone; in another thread, since it may take a while."""
+        """Run what reads the study, or changes it alone, in another thread, since it may take long."""
         return await anyio.to_thread.run_sync(charged, look, limiter=self._looks)
 
     def make(self, operation: Operation) -> asyncio.Future[object]:
@@ -70,7 +70,7 @@ class OpenStudy:
     def _after(self, batch: CommittedBatch) -> None:
         self._count(batch)
         for hook in self.after_commit:
-            with suppress(Exception):  # who looks on must not stop the work
+            with suppress(Exception):  # a subscriber must not stop the work
                 hook()
 
     def _count(self, batch: CommittedBatch) -> None:
@@ -181,7 +181,7 @@ class OpenStudies:
     # --- what was found -----------------------------------------------------------------------------------------------
 
     def found(self, row: StudyRow) -> Found | None:
-        """The answer of a study by now; None, if nobody has looked since it changed: then somebody soon does."""
+        """The answer of a study by now; None if it was not read since it changed: then it is read soon."""
         known = self._found.get(row.id)
         if known is not None and known[0] == row.revision:
             return known[1]
@@ -191,7 +191,7 @@ class OpenStudies:
         return None if known is None else known[1]
 
     def found_at(self, study_id: int) -> int | None:
-        """At which revision of a study somebody has last looked for its answer."""
+        """At which revision of a study its answer was last read."""
         known = self._found.get(study_id)
         return None if known is None else known[0]
 

@@ -1,5 +1,4 @@
-"""The pages: plain files, which ask the API for all that they show. Nothing in them is secret, so everybody may have
-them; who may see a study is for the API to say."""
+"""The pages: plain files, which ask the API for all that they show. They hold no secrets, so they need no token."""
 
 from __future__ import annotations
 
@@ -44,12 +43,12 @@ async def study_page(request: Request) -> Response:
 
 
 async def login_page(request: Request) -> Response:
-    """Who are you?"""
+    """The login."""
     return static_page("login.html")
 
 
 def is_for_a_person(request: Request) -> bool:
-    """Whether a browser asks, for somebody to read."""
+    """Whether a browser asks, for a person to read."""
     return "text/html" in request.headers.get("accept", "")
 
 

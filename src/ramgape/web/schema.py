@@ -393,7 +393,7 @@ class OpenPullAnswer(BaseModel):
     id: str
     arm: str
     worker: str | None
-    lease_seconds: Annotated[float | None, Field(description="Null: without end. 0: somebody else may have it.")]
+    lease_seconds: Annotated[float | None, Field(description="Null: without end. 0: another worker may have it.")]
     attempt: int
     failures: int
     given_up: bool
@@ -462,7 +462,7 @@ class ComparedAnswer(BaseModel):
 
 
 class ChoiceAnswer(BaseModel):
-    """One arm, or several that are the answer together, of which `arm` has the best mean."""
+    """One arm, or several that are the answer together, ; `arm` has the best mean of them."""
 
     arm: str
     arms: list[str]

@@ -33,8 +33,8 @@ class ServerOptions:
     """How a server serves.
 
     Attributes:
-        tokens: The file of tokens; unless given, the owner's usual one.
-        read_only: Whether nobody may change anything.
+        tokens: The file of tokens. Default: the owner's usual one.
+        read_only: Whether every token counts as one of the role read.
         open_metrics: Whether /metrics needs no token.
         settings: The limits.
         log: Where it writes.
@@ -139,7 +139,7 @@ class Serving:
         os._exit(0)
 
     def run(self, started: Callable[[], None] = lambda: None) -> None:
-        """Serve until somebody says that it is enough."""
+        """Serve until a signal ends it."""
         logger, handler = logging.getLogger("uvicorn.error"), ToLog(self.log)
         logger.addHandler(handler)
         logger.propagate = False
@@ -169,7 +169,7 @@ class Serving:
 
 
 def watch_terminal(announce: Callable[[], None]) -> None:
-    """Call `announce` whenever somebody presses Enter; to be called on the event loop of a server."""
+    """Call `announce` when the user presses Enter; to be called on the event loop of a server."""
     if not sys.stdin or not sys.stdin.isatty():
         return
     loop, handle = asyncio.get_running_loop(), sys.stdin.fileno()

@@ -62,7 +62,7 @@ class Snapshot(NamedTuple):
         inference: A copy of its search, to infer from while the study goes on.
         draft: What a report has beside the result, but for failures.
         workers: Who has pulls: the name or None, how many, of which arms, and when the first lease ends.
-        available: Pulls that wait for somebody, since a lease ran out or they were given back.
+        available: Pulls that wait for a worker, since a lease ran out or they were given back.
         at: When.
     """
 
@@ -168,7 +168,7 @@ def make_picture(
 
 
 def study_state(*, done: bool, given_up: int, pending: int) -> str:
-    """What a study is at: "done", "failing" where something was given up, "running", or "waiting" for somebody.
+    """What a study is at: "done", "failing" where something was given up, "running", or "waiting" for a worker.
 
     >>> study_state(done=False, given_up=0, pending=3)
     'running'

@@ -1,8 +1,8 @@
 """Who watches studies, and what they are sent: server-sent events.
 
-One study has one task, which runs while somebody watches. It makes a picture when something has changed, at most four a
-second and more rarely where one takes long, and hands the same bytes to all. Each watcher has a slot for one event: who
-is slow misses what is out of date, and keeps nobody waiting.
+Each study has one task while it has subscribers. It makes a picture when something has changed, at most four a second
+and more rarely where one takes long, and hands the same bytes to all. Each subscriber has a slot for one event: a slow
+one misses what is out of date, and delays no other.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Subscribers:
         return len(self._slots)
 
     def publish(self, latest: bytes, frame: bytes = b"") -> None:
-        """Give all of them an event; with a frame, which nobody misses, where it belongs to another one than before."""
+        """Give all of them an event; with a frame, which none misses, where the frame has changed."""
         self.latest = latest
         for slot in self._slots:
             slot.offer(latest, frame)
@@ -197,7 +197,7 @@ class StudyStream:
             await self._run(recall)
 
     def close(self) -> None:
-        """Nobody is shown anything more."""
+        """End all streams."""
         self._forecaster.over.set()
         self.subscribers.end()
 
@@ -214,7 +214,7 @@ class StudyStream:
             await asyncio.sleep(PERIOD)  # so that it is fetched
             self.subscribers.end()
             return
-        except Exception as error:  # noqa: BLE001 - whoever watches is told, and what comes next is shown again
+        except Exception as error:  # noqa: BLE001 - subscribers are told, and the next picture is shown again
             words = type(error).__name__ if isinstance(error, RamgapeError) else "a mistake of the server"
             self.subscribers.publish(event("trouble", {"message": f"the study cannot be shown now: {words}"}))
             await asyncio.sleep(LOST)

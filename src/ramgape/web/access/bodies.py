@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive
 
 LOGIN = 4_096  # bytes of a body that everybody may send: a code, or a token
-UNREAD = 65_536  # bytes that are taken off a connection for somebody unknown, so that he sees why he was refused
+UNREAD = 65_536  # bytes that are taken off a refused connection, so that the client sees why
 PATIENCE = 2.0  # seconds for that
 _DIGITS = re.compile(rb"[0-9]{1,18}")
 
@@ -81,7 +81,7 @@ class Body:
             while message.get("more_body", False):
                 message = await self._next()
                 parts.append(message.get("body", b""))
-            if message["type"] == "http.request":  # and not that somebody has gone
+            if message["type"] == "http.request":  # the client has not gone
                 message = {"type": "http.request", "body": b"".join(parts), "more_body": False}
         first: list[Any] = [message]
 
@@ -98,7 +98,7 @@ class Body:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
         except TimeoutError:
-            self._ended = True  # nobody waits for the rest
+            self._ended = True  # the rest is not waited for
             raise TooSlow("the body of this request has not arrived in time") from None
         self._bytes += len(message.get("body", b""))
         self._ended = not message.get("more_body", False)

@@ -1,4 +1,4 @@
-"""Who holds connections, and which is closed when there are too many.
+"""The connections of a server: who holds them, and which is closed when there are too many.
 
 A connection belongs to its address until a request on it has shown a token, and to that token from then on. Each
 address and each token has a share. Beyond it, the owner's oldest connection is closed: of a token one that rests, of an
@@ -239,6 +239,6 @@ class Listener:
         try:
             make = partial(self._make, connection)
             await loop.connect_accepted_socket(make, taken, ssl=self._tls, **self._handshake)
-        except (OSError, asyncio.CancelledError):  # whoever came has gone, or speaks no TLS, or there are too many
+        except (OSError, asyncio.CancelledError):  # the client has gone, or speaks no TLS, or there are too many
             self._connections.remove(connection)
             taken.close()

@@ -1,6 +1,6 @@
 """Whom a request is for, and whom it comes from: names of this server, origins of its pages, addresses behind a proxy.
 
-A page of somebody else can make a browser ask this server, also by a name of its own that suddenly means 127.0.0.1
+A page of another site can make a browser ask this server, also by a name of its own that suddenly means 127.0.0.1
 ("DNS rebinding"). Then Host has that name. So Host must be a name of ours, on every request, before anything else.
 """
 
@@ -97,7 +97,7 @@ class Hosts:
         Args:
             host: As it came.
             server: The address and port that the connection was made to. If it listens at all addresses of a machine,
-                that one is a name too: nobody can make an address in numbers mean another.
+                that one is a name too: no one can make an address in numbers mean another.
         """
         if host in self._names or host.lower() in self._names:
             return True
@@ -124,7 +124,7 @@ class Hosts:
         return public is not None and public.scheme == "https" and host.lower() == public.host.encode()
 
     def address_of(self, client: Sequence[object] | None, headers: Mapping[bytes, bytes]) -> str:
-        """Who asks, for what is counted by address; an IPv6 network counts as one, since whoever has one has 2^64.
+        """Who asks, for what is counted by address; an IPv6 network counts as one, since its owner has 2^64.
 
         Of X-Forwarded-For only what a trusted proxy has added is believed, the last entry that is no such proxy itself:
         the others are whatever the client wrote there.
@@ -144,7 +144,7 @@ class Hosts:
 
     def _is_proxy(self, peer: str) -> bool:
         if not peer:
-            return True  # a Unix socket: whoever may write to it is the proxy
+            return True  # a Unix socket: only a proxy may write to it
         try:
             address = ipaddress.ip_address(peer)
         except ValueError:
@@ -169,7 +169,7 @@ def bracketed(address: str) -> str:
 
 
 def is_any(address: str) -> bool:
-    """Whether to listen at an address means to listen at all of them; it is nobody's name."""
+    """Whether to listen at an address means to listen at all of them; it is no name."""
     try:
         return ipaddress.ip_address(address).is_unspecified
     except ValueError:

@@ -85,7 +85,7 @@ class Bucket:
             self._levels[key] = (level, now)
             return False
         self._levels[key] = (level - 1.0, now)
-        if len(self._levels) > MOST_COUNTED:  # whoever was not here for so long has a full bucket, as the others have
+        if len(self._levels) > MOST_COUNTED:  # a key that rested for so long has a full bucket, as a new one has
             full = self._burst / self.rate
             self._levels = {key: pair for key, pair in self._levels.items() if now - pair[1] < full}
         return True
@@ -127,7 +127,7 @@ class Shares:
         self._last, self._other = ("", -math.inf), ("", -math.inf)  # who asked last, and who before them
 
     def note(self, key: str) -> None:
-        """Somebody has asked for something."""
+        """Note a request."""
         if key != self._last[0]:
             self._other = self._last
         self._last = key, self._clock()

@@ -1,19 +1,19 @@
-"""What stands before everything that a server has: who is meant, who asks, how much.
+"""ASGI middleware for host check, authentication and rate limits.
 
-In this order, before any route is looked for, on every method and for every path, static files included:
+It checks in this order, before any route is looked for, on every method and for every path, static files included:
 
-Host            must be a name of this server, else 421: a stranger's name that leads here is an attack (hosts.py).
+Host            must be a name of this server, else 421: another name that leads here is an attack (hosts.py).
 Origin          where a browser sends one, must be that of our pages, else 403.
-Sec-Fetch-Site  where a browser sends one, must be `same-origin`, or `none` (an address that somebody typed), else 403.
-                The exception is a link on a stranger's page that is followed: it opens one of our pages, which hold
-                nothing but themselves, and whatever they ask for then comes from our own origin. `same-site` is refused
+Sec-Fetch-Site  where a browser sends one, must be `same-origin`, or `none` (a typed address), else 403.
+                The exception is a link on another site that a user follows: it opens one of our pages, which hold
+                no data, and what they ask for then comes from our own origin. `same-site` is refused
                 like `cross-site`: all ports of a machine are the same site, and get the same cookies.
 Authorization   a token, else 401. A cookie counts for reading alone, so that nothing can be changed by what a browser
                 adds by itself.
 then            how many requests, connections and streams (429), the role that a body takes (403), and only then the
                 body: how large (413), how slow (408).
 
-What needs no token holds nothing of anybody: pages and their files, the login, /healthz.
+Pages and their files, the login and /healthz need no token: they hold no data.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ STILL_KNOWN = 1.0  # seconds after which it is asked again who has a stream open
 COME_AGAIN = 5.0  # seconds, when there are too many streams
 STREAM_SHARE = 0.25  # of all streams, for one token
 STRANGER_SHARES = 0.025, 0.25  # of what a token may ask, for an address without one: all the time, at once
-TARPIT = 1.0  # seconds until whoever asks too much hears of it: meanwhile that connection asks nothing
+TARPIT = 1.0  # seconds until a client that asks too much gets its answer: meanwhile that connection asks nothing
 FAILED_LOGIN = (400, 408, 413, 422)  # answers to what is no login; wrong codes and tokens are counted elsewhere
 
+OTHER_SITE = "a page of another site may not use this server"
 POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'"
@@ -166,7 +167,7 @@ class AccessMiddleware:
             self._note(scope, answer.status or 499, time.perf_counter() - began, refused)
 
     def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access | None, str]:
-        """Whoever asks, and by what that is counted; no access where none is needed, an error where one is missing."""
+        """Return the sender's access, None where none is needed, and by what the request is counted."""
         if len(headers) != len(scope["headers"]):
             self._check_once(scope)
         self._check_source(scope, headers)
@@ -194,14 +195,14 @@ class AccessMiddleware:
                 raise kind(what=f"the header {name.decode().title()}", allowed="there once", given="several")
 
     def _check_source(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
-        """Whether it is for us, and not from somebody else's page."""
+        """Refuse a request for another host, or from a page of another site."""
         host = headers.get(b"host", b"")
         if not self.context.hosts.is_ours(host, scope.get("server")):
             allowed = "a name of this server; others are added by --allow-host or --public-url"
             raise Misdirected(what="Host", allowed=allowed, given=repr(host[:100].decode("latin-1")))
         origin = headers.get(b"origin")
         if origin is not None and not self.context.hosts.is_our_page(origin, host):
-            raise Forbidden("a page of somebody else may not use this server")
+            raise Forbidden(OTHER_SITE)
         site = headers.get(b"sec-fetch-site")
         if site is None or site in (b"same-origin", b"none"):
             return
@@ -212,16 +213,16 @@ class AccessMiddleware:
             and is_page(scope["path"])
         )
         if not followed:
-            raise Forbidden("a page of somebody else may not use this server")
+            raise Forbidden(OTHER_SITE)
 
     def _is_open(self, method: str, path: str) -> bool:
-        """Whether nobody needs to be known."""
+        """Whether no token is needed."""
         if is_page(path) or (path == LOGIN and method == "POST"):
             return True
         return path == "/metrics" and self.context.open_metrics
 
     def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access | None, str]:
-        """Who it is, and by what he is counted; the address of somebody unknown is found by the caller."""
+        """Return the access of a token or session, and by what it is counted; others count by address."""
         context, given = self.context, headers.get(b"authorization")
         if given is None:
             safe = scope["method"] in SAFE or (scope["path"] == LOGOUT and scope["method"] == "POST")
@@ -280,7 +281,7 @@ class AccessMiddleware:
                 del self._streams_of[owner]
 
     def _is_known(self, scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
-        """Whether whoever was let in would still be."""
+        """Whether the token or session of a request is still valid."""
         try:
             return self._authenticate(scope, headers)[0] is not None
         except RamgapeError:
@@ -314,7 +315,7 @@ class AccessMiddleware:
         await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
 
     def _note(self, scope: Scope, status: int, seconds: float, refused: str | None) -> None:
-        """Count and log a request, by its route and never by what somebody has put into its address."""
+        """Count and log a request by its route, never by the text of its address."""
         context, access = self.context, scope.get("state", {}).get("access")
         template = template_of(scope)
         route = template or ("refused" if refused else "unknown")
@@ -386,7 +387,7 @@ def study_of(scope: Scope, template: str | None) -> str | None:
 
 
 def is_page(path: str) -> bool:
-    """Whether a path leads to what everybody may see, or to nothing."""
+    """Whether a path leads to what needs no token, or to nothing."""
     return not (path in KEPT or path.startswith(KEPT_BELOW))
 
 

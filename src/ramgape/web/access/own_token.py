@@ -1,7 +1,7 @@
 """What a server keeps between its starts: where its tokens are, and a token of its own, for its owner's programs.
 
 The server's own token has the role admin and stands in a file that only the owner can read, with the address of the
-server; commands and clients on this machine find it there. It stays the same from start to start, unless somebody else
+server; commands and clients on this machine find it there. It stays the same from start to start, unless another user
 could have read or written the file.
 """
 
@@ -37,13 +37,13 @@ def server_file(port: int | None, unix: str | None = None) -> Path:
 
 
 def own_token(path: Path, address: str) -> str:
-    """The server's own token: the one in the file, if nobody else can have written or read it, or else a new one."""
+    """The server's own token: the one in the file, if no other user can have written or read it, or else a new one."""
     private_folder(path.parent.parent)
     private_folder(path.parent)
     if sys.platform != "win32":
         folder = path.parent.stat()
         if folder.st_uid != os.geteuid():
-            raise StorageError(what=f"the folder {path.parent}", allowed="one's own", given="that of somebody else")
+            raise StorageError(what=f"the folder {path.parent}", allowed="your own", given="that of another user")
         if folder.st_mode & OTHERS:
             path.parent.chmod(0o700)
     secret = _kept(path) or new_secret()
@@ -52,7 +52,7 @@ def own_token(path: Path, address: str) -> str:
 
 
 def _kept(path: Path) -> str | None:
-    """The token in the file, unless it is missing, a link, somebody else's, or open to others."""
+    """The token in the file, unless it is missing, a link, another user's, or open to others."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError:

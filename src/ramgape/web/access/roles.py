@@ -1,4 +1,4 @@
-"""What somebody may do: a role, and the studies that it is for.
+"""Access of a token: a role, and the studies that it is for.
 
 read    look at everything
 work    ask, tell, fail, give back, renew, observe
@@ -29,10 +29,10 @@ SENDING = (
 
 @dataclass(frozen=True)
 class Access:
-    """What somebody may do.
+    """What the sender of a request may do.
 
     Attributes:
-        name: Who, in the words of whoever made the token; for logs.
+        name: The name of the token, for logs.
         role: One of `ROLES`.
         studies: Patterns of the names of studies, `*`, `?` and `[...]` as a shell has them.
     """
@@ -55,7 +55,7 @@ class Access:
         return "*" in self.studies
 
     def require(self, role: str, study: str | None = None) -> None:
-        """Complain unless a role is allowed; a study that is not for this one's eyes does not exist."""
+        """Complain unless a role is allowed; a study that the token does not see does not exist."""
         if study is not None and not self.sees(study):
             raise UnknownStudy(f"there is no study {study!r} here")
         if ROLES.index(self.role) < ROLES.index(role):
@@ -63,7 +63,7 @@ class Access:
             raise Forbidden(what="the role of a token", allowed=allowed, given=repr(self.role))
 
     def only_reading(self) -> Access:
-        """The same eyes without hands."""
+        """The same access with the role read."""
         return self if self.role == "read" else replace(self, role="read")
 
 

@@ -18,7 +18,7 @@ from ramgape.web.forms import FormRoute
 from ramgape.web.metrics import MEDIA_TYPE
 from ramgape.web.schema import Name, Number, StrictBody
 
-OPEN: dict[str, Any] = {"security": []}  # in the description: nobody needs a token for it
+OPEN: dict[str, Any] = {"security": []}  # in the description: it needs no token
 TokenId = Annotated[str, Path(min_length=1, max_length=40)]
 
 
@@ -165,7 +165,7 @@ def access_routes(context: AccessContext) -> APIRouter:
 
 
 def manager(request: Request) -> Access:
-    """Whoever may make tokens: with one for some studies he could make himself one for all."""
+    """Require a token that may make tokens: with one for some studies, its owner could make one for all."""
     access = access_of(request)
     access.require("admin")
     if not access.unlimited:

@@ -1,7 +1,7 @@
 """How a browser gets in: a code for one login, or a token, becomes a session.
 
-The browser only looks: whatever it came in with, a session has the role read. So a page of somebody else that made the
-browser send something could change nothing.
+The browser only looks: whatever it came in with, a session has the role read. So a page of another site that makes the
+browser send something changes nothing.
 """
 
 from __future__ import annotations

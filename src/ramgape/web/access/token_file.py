@@ -30,7 +30,7 @@ from ramgape.web.access.roles import EVERYTHING, ROLES, Access
 PREFIX = "rg_"
 SECRET_BYTES = 32
 LARGEST_FILE = 16 * 2**20  # bytes
-LOCK_PATIENCE = 5.0  # seconds: whoever changes the file is done in much less
+LOCK_PATIENCE = 5.0  # seconds; a change of the file takes much less
 DAY = 86_400.0
 DEFAULT_DAYS = 90
 MOST_DAYS = 36_500
@@ -86,7 +86,7 @@ class Token:
 
 
 def new_secret() -> str:
-    """A token that nobody has had before."""
+    """Make a new token."""
     return PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
 
@@ -115,7 +115,7 @@ class TokenFile:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
     def read(self) -> dict[str, Token]:
-        """All tokens by their ids; an error if the file is not one of tokens, so that nobody is let in by mistake."""
+        """All tokens by their ids; an error if the file is not one of tokens."""
         try:
             content = read_whole(self.path, LARGEST_FILE)
         except FileNotFoundError:
@@ -168,7 +168,7 @@ class TokenFile:
             role: One of `ROLES`.
             studies: Patterns of the names of studies.
             days: How long it is valid; None: for ever.
-            name: Who will have it; unless given, its role and its id.
+            name: Who will have it. Default: its role and its id.
         """
         known_name(role, ROLES, "role")
         require(0 < len(studies) <= MOST_PATTERNS, "studies", f"1 to {MOST_PATTERNS} patterns of names", studies)
@@ -237,7 +237,7 @@ def private_folder(folder: Path) -> None:
 
 
 def write_private(path: Path, content: dict[str, Any]) -> None:
-    """A JSON file that nobody else can read at any moment."""
+    """Write a JSON file that no other user can read at any moment."""
     try:
         with replacing(path, mode=0o600) as part:
             if os.name != "nt":

@@ -43,7 +43,7 @@ class Tokens:
             file: Where they are kept.
             own: The server's own, of the role admin.
             clocks: Other clocks, for tests.
-            complain: Told when the file cannot be read any longer: nobody but the server's owner is let in then.
+            complain: Told when the file cannot be read any longer: then only the server's own token is valid.
         """
         self.file, self._clocks, self._complain = file, clocks or Clocks(), complain
         self._own = Token(OWN, OWN, "admin", EVERYTHING, self._clocks.wall(), None, None, digest_of(own.encode()))
@@ -59,7 +59,7 @@ class Tokens:
         self._look()
         digest = digest_of(secret)
         token = self._by_digest.get(digest)
-        # The table is searched by a digest, which tells nobody's timing anything of a token; the comparison takes the
+        # The table is searched by a digest, so the time it takes tells nothing about a token; the comparison takes the
         # same time for every digest.
         return token if token is not None and hmac.compare_digest(token.digest, digest) else None
 

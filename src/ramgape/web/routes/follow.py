@@ -117,13 +117,13 @@ def list_of(studies: OpenStudies) -> ListStream:
 async def choice(
     study_id: StudyNumber,
     request: Request,
-    question: Annotated[str | None, Query(max_length=1000, description="As for a study; default: its own.")] = None,
+    question: Annotated[str | None, Query(max_length=1000, description="As for a study. Default: its own.")] = None,
     task: Annotated[str | None, Query(max_length=1000, include_in_schema=False)] = None,
     max_risk: Annotated[float | None, Query(allow_inf_nan=False)] = None,
     rho: Annotated[float | None, Query(allow_inf_nan=False)] = None,
     baseline: Annotated[str | None, Query(description="An arm to compare the chosen one with.")] = None,
 ) -> Json:
-    """One arm for whoever needs a single one, what is proved of that choice, and how it compares with another.
+    """One arm, for a user who needs a single one, what is proved of that choice, and how it compares with another.
 
     Give at most one of `question`, `max_risk` (the best mean among the returned arms with no more risk) and `rho` (the
     least variance - rho mean among them).

@@ -37,7 +37,7 @@ CHUNK = 2**16  # bytes
 OBSERVED = ["place", "arm", "reward", "failed", "worker", "told_at", "pull", "item", "price", "info", "seed"]
 FAILED = ["pull", "arm", "worker", "reason", "failed_at", "seed"]
 PNG_WIDTHS = 200, 4000  # pixels
-DRAWING = threading.Lock()  # styles of matplotlib are everybody's
+DRAWING = threading.Lock()  # styles of matplotlib are global
 
 Given = TypeVar("Given")
 Before = Annotated[int | None, Query(ge=0, le=2**63 - 1, description="Only rows before this one, the newest first.")]
@@ -45,7 +45,7 @@ After = Annotated[int | None, Query(ge=-1, le=2**63 - 1, description="Only rows 
 
 
 async def looked(request: Request, study_id: int, look: Callable[[OpenStudy], Given]) -> Given:
-    """What somebody sees of a study; in another thread, since it may take a while."""
+    """Read a study in another thread, since it may take long."""
     opened = await open_study_for(request, study_id, "read")
     return await opened.in_thread(lambda: look(opened))
 
@@ -299,7 +299,7 @@ def saved_as(study_id: int, form: str) -> dict[str, str]:
 
 
 def drawn_into(save: Callable[[FilePath], object], name: str) -> bytes:
-    """What is written into a file, by whoever draws with matplotlib: one at a time."""
+    """Return what a function writes into a file; one at a time, since they draw with matplotlib."""
     with tempfile.TemporaryDirectory() as folder, DRAWING:
         path = FilePath(folder) / name
         save(path)

@@ -241,5 +241,5 @@ class Uploaded(io.TextIOWrapper):
 
     @property
     def name(self) -> str:
-        """Whatever it was called by whoever sent it."""
+        """What the sender called it."""
         return self._called

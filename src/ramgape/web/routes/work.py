@@ -28,7 +28,7 @@ async def open_study_for(request: Request, study_id: int, role: str) -> OpenStud
     access, studies = access_of(request), studies_of(request)
     known = studies.open.get(study_id)
     name = (await studies.in_thread(lambda: studies.row(study_id))).name if known is None else known.name
-    if not access.sees(name):  # nobody opens what is not his
+    if not access.sees(name):  # only what the token sees is opened
         raise unknown_number(study_id)
     access.require(role)
     return await studies.opened(study_id)
@@ -56,7 +56,7 @@ async def made(request: Request, study_id: int, role: str, key: str | None, make
 
 
 def count_refused(request: Request, why: str, count: int) -> None:
-    """Count what was told in vain: with an error, or since the pull was answered already or is with somebody else."""
+    """Count refused results: with an error, or because the pull was answered already or is with another worker."""
     if request.scope["path"].endswith(("/exchange", "/tell", "/fail", "/observe")):
         studies_of(request).metrics.count("ramgape_refused_tells_total", count, error=why)
 
