@@ -8,7 +8,8 @@ from __future__ import annotations
 import platform
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from ramgape import __version__
@@ -46,84 +47,65 @@ FAMILIES: dict[str, Metric] = {
 }
 
 
-class Histogram:
-    """How many values fell into each bin, and their sum."""
-
-    def __init__(self, bins: tuple[float, ...]) -> None:
-        self.counts, self.total = [0] * (len(bins) + 1), 0.0
-
-
 class Metrics:
     """The numbers of one server; from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._values: dict[str, dict[tuple[str, ...], float]] = {}
-        self._histograms: dict[str, dict[tuple[str, ...], Histogram]] = {}
+        # By name and labels: the value; of a histogram the count of each bin, and the sum.
+        self._values: dict[str, dict[tuple[str, ...], list[float]]] = {name: {} for name in FAMILIES}
         self._gauges: dict[str, Callable[[], float]] = {}
         for name, family in FAMILIES.items():
-            if family.kind == "histogram":
-                self._histograms[name] = {}
-            else:
-                self._values[name] = {} if family.labels else {(): 0.0}
-        self._values["ramgape_build_info"][__version__, platform.python_version()] = 1.0
+            if not family.labels and not family.bins:
+                self.count(name, 0.0)
+        self.count("ramgape_build_info", version=__version__, python=platform.python_version())
 
     def count(self, name: str, amount: float = 1.0, **labels: object) -> None:
-        """Add to a counter, or to a gauge that goes up and down."""
-        key = _key(FAMILIES[name], labels)
-        with self._lock:
-            values = self._values[name]
-            values[key] = values.get(key, 0.0) + amount
+        """Add to a counter."""
+        self._add(name, 0, amount, labels)
 
     def observe(self, name: str, value: float, **labels: object) -> None:
         """Add a value to a histogram."""
+        self._add(name, bisect_left(FAMILIES[name].bins, value), 1.0, labels, value)
+
+    def _add(self, name: str, place: int, amount: float, labels: Mapping[str, object], total: float = 0.0) -> None:
         family = FAMILIES[name]
-        key, place = _key(family, labels), bisect_left(family.bins, value)
+        key = tuple([str(labels[each]) for each in family.labels])  # a KeyError for one that is missing
         with self._lock:
-            histogram = self._histograms[name].get(key)
-            if histogram is None:
-                histogram = self._histograms[name][key] = Histogram(family.bins)
-            histogram.counts[place] += 1
-            histogram.total += value
+            found = self._values[name].setdefault(key, [0.0] * (len(family.bins) + 2))
+            found[place] += amount
+            found[-1] += total
 
     def gauge(self, name: str, read: Callable[[], float]) -> None:
         """Name the function that reads a gauge."""
         assert FAMILIES[name].kind == "gauge"
-        assert not FAMILIES[name].labels
         self._gauges[name] = read
 
     def text(self) -> str:
         """All of them, in the text format of Prometheus."""
-        asked = {name: read() for name, read in self._gauges.items()}
+        read: dict[str, dict[tuple[str, ...], list[float]]]
+        read = {name: {(): [ask()]} for name, ask in self._gauges.items()}
         with self._lock:
-            lines = [line for name, family in FAMILIES.items() for line in self._lines(name, family, asked)]
+            lines = [
+                line
+                for name, family in FAMILIES.items()
+                for line in _lines(name, family, read.get(name) or self._values[name])
+            ]
         return "\n".join(lines) + "\n"
 
-    def _lines(self, name: str, family: Metric, asked: Mapping[str, float]) -> Iterable[str]:
-        yield f"# HELP {name} {family.text}"
-        yield f"# TYPE {name} {family.kind}"
-        if family.kind == "histogram":
-            for key, histogram in self._histograms[name].items():
-                yield from _bins(name, family, key, histogram)
-        elif name in asked:
-            yield f"{name} {asked[name]:g}"
-        else:
-            for key, value in self._values[name].items():
-                yield f"{name}{_braces(family.labels, key)} {_number(value)}"
 
-
-def _key(family: Metric, labels: Mapping[str, object]) -> tuple[str, ...]:
-    """The values of all labels, in their order; a KeyError for one that is missing."""
-    return tuple([str(labels[each]) for each in family.labels])
-
-
-def _bins(name: str, family: Metric, key: tuple[str, ...], histogram: Histogram) -> Iterable[str]:
-    seen = 0
-    for end, count in zip([f"{each:g}" for each in family.bins] + ["+Inf"], histogram.counts, strict=True):
-        seen += count
-        yield f"{name}_bucket{_braces((*family.labels, 'le'), (*key, end))} {seen}"
-    yield f"{name}_sum{_braces(family.labels, key)} {_number(histogram.total)}"
-    yield f"{name}_count{_braces(family.labels, key)} {seen}"
+def _lines(name: str, family: Metric, values: Mapping[tuple[str, ...], Sequence[float]]) -> Iterable[str]:
+    yield f"# HELP {name} {family.text}"
+    yield f"# TYPE {name} {family.kind}"
+    for key, found in values.items():
+        labels = _braces(family.labels, key)
+        if not family.bins:
+            yield f"{name}{labels} {_number(found[0])}"
+            continue
+        for end, seen in zip([f"{each:g}" for each in family.bins] + ["+Inf"], accumulate(found[:-1]), strict=True):
+            yield f"{name}_bucket{_braces((*family.labels, 'le'), (*key, end))} {seen:.0f}"
+        yield f"{name}_sum{labels} {_number(found[-1])}"
+        yield f"{name}_count{labels} {seen:.0f}"
 
 
 def _braces(labels: tuple[str, ...], key: tuple[str, ...]) -> str:

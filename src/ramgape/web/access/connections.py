@@ -81,7 +81,7 @@ class ClientConnection:
         if self.proxied or self.owner == token:
             return
         if works and self.stranger:
-            self._all.new.give_back(self.owner)
+            self._all.new.add(self.owner, 1.0)
         self._all.hand_over(self, token)
 
 

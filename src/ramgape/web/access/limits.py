@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
+from heapq import nsmallest
 from typing import Any, TypeVar
 
 from ramgape.common.checks import as_float
@@ -64,37 +65,55 @@ class Settings:
 
 
 class Bucket:
-    """So many a second for each key, and at once as many as in one second, or as is said."""
+    """A token bucket for each key.
 
-    def __init__(self, rate: float, clock: Clock = time.monotonic, burst: float | None = None) -> None:
-        self.rate, self._clock, self._burst = rate, clock, rate if burst is None else burst
+    Args:
+        rate: How many a second.
+        clock: Another clock, for tests.
+        burst: How many at once. Default: as many as in one second.
+        what: What it counts, for errors.
+    """
+
+    def __init__(
+        self,
+        rate: float,
+        clock: Clock = time.monotonic,
+        burst: float | None = None,
+        what: str = "more than {rate:g} requests a second",
+    ) -> None:
+        self.rate, self._clock, self._burst, self._what = rate, clock, rate if burst is None else burst, what
         self._levels: dict[str, tuple[float, float]] = {}
 
     def take(self, key: str) -> None:
         """Count one; an error that says when to come again if that is one too many."""
-        if not self.has_room(key):
-            message = f"more than {self.rate:g} requests a second: come again a little later"
-            raise TooMany(message, retry_after=(1.0 - self._levels[key][0]) / self.rate)
+        self.check(key)
+        self.add(key, -1.0)
+
+    def check(self, key: str) -> None:
+        """Raise an error if one more would be one too many."""
+        level = self._level(key)
+        if level < 1.0:
+            message = f"{self._what.format(rate=self.rate, burst=self._burst)}: come again a little later"
+            raise TooMany(message, retry_after=(1.0 - level) / self.rate)
 
     def has_room(self, key: str) -> bool:
         """Count one, unless that is one too many."""
-        now = self._clock()
-        level, then = self._levels.get(key, (self._burst, now))
-        level = min(self._burst, level + (now - then) * self.rate)
-        if level < 1.0:
-            self._levels[key] = (level, now)
+        if self._level(key) < 1.0:
             return False
-        self._levels[key] = (level - 1.0, now)
-        if len(self._levels) > MOST_COUNTED:  # a key that rested for so long has a full bucket, as a new one has
-            full = self._burst / self.rate
-            self._levels = {key: pair for key, pair in self._levels.items() if now - pair[1] < full}
+        self.add(key, -1.0)
         return True
 
-    def give_back(self, key: str) -> None:
-        """Count one less."""
-        if key in self._levels:
-            level, then = self._levels[key]
-            self._levels[key] = level + 1.0, then
+    def add(self, key: str, amount: float) -> None:
+        """Count some less, or more."""
+        now = self._clock()
+        self._levels[key] = (self._level(key) + amount, now)
+        if len(self._levels) > MOST_COUNTED:  # a new key has a full bucket, so the fullest are forgotten
+            self._levels = dict(nsmallest(MOST_COUNTED // 2, self._levels.items(), key=lambda item: item[1]))
+
+    def _level(self, key: str) -> float:
+        now = self._clock()
+        level, then = self._levels.get(key, (self._burst, now))
+        return min(self._burst, level + (now - then) * self.rate)
 
 
 class Account:
@@ -171,29 +190,3 @@ class Shares:
 
     def _others(self, key: str) -> float:
         return self._last[1] if self._last[0] != key else self._other[1]
-
-
-class Failures:
-    """How often something failed in the last minute, by address; too often, and it is not even tried."""
-
-    def __init__(self, most: float, clock: Clock = time.monotonic) -> None:
-        self._most, self._clock = most, clock
-        self._moments: dict[str, list[float]] = {}
-
-    def check(self, key: str) -> None:
-        """An error after too many failures, until the first of them is a minute ago."""
-        now = self._clock()
-        recent = [moment for moment in self._moments.get(key, ()) if now - moment < 60.0]
-        if len(recent) >= self._most:
-            message = f"{len(recent)} logins have failed within a minute: come again a little later"
-            raise TooMany(message, retry_after=60.0 - (now - recent[0]))
-        if recent:
-            self._moments[key] = recent
-        else:
-            self._moments.pop(key, None)
-
-    def note(self, key: str) -> None:
-        """One more."""
-        if len(self._moments) >= MOST_COUNTED:  # an attack from everywhere: the oldest go
-            del self._moments[next(iter(self._moments))]
-        self._moments.setdefault(key, []).append(self._clock())

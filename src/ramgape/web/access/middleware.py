@@ -163,7 +163,7 @@ class AccessMiddleware:
         finally:
             self._under_way -= 1
             if scope["path"] == LOGIN and answer.status in FAILED_LOGIN:
-                self.context.logins.failures.note(self.context.hosts.address_of(scope.get("client"), headers))
+                self.context.logins.failures.add(self.context.hosts.address_of(scope.get("client"), headers), -1.0)
             self._note(scope, answer.status or 499, time.perf_counter() - began, refused)
 
     def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access | None, str]:

@@ -10,7 +10,7 @@ import secrets
 import threading
 from dataclasses import dataclass
 
-from ramgape.web.access.limits import Failures, Settings
+from ramgape.web.access.limits import Bucket, Settings
 from ramgape.web.access.roles import Access
 from ramgape.web.access.token_file import digest_of
 from ramgape.web.access.tokens import OWN, Clocks, Tokens
@@ -43,7 +43,8 @@ class Logins:
         self._lock = threading.Lock()
         self._codes: dict[str, float] = {}  # by their digests: when they end
         self._sessions: dict[str, Session] = {}  # likewise
-        self.failures = Failures(settings.max_logins, self._clocks.machine)
+        most = settings.max_logins
+        self.failures = Bucket(most / 60.0, self._clocks.machine, most, "{burst:g} logins have failed within a minute")
 
     def new_code(self) -> str:
         """A code for one login, soon; it stands for the owner of the server."""
@@ -64,7 +65,7 @@ class Logins:
         self.failures.check(address)
         entered = self._enter_by_code(code) if code is not None else self._enter_by_token(token or "")
         if entered is None:
-            self.failures.note(address)
+            self.failures.add(address, -1.0)
             what = "this login link has been used, or is too old" if code is not None else "this token is not valid"
             raise Unauthorized(what)
         access, origin = entered
