@@ -15,7 +15,7 @@ import pytest
 
 import ramgape
 from ramgape import RamgapeError, StorageError, StorageUnavailable, Study
-from ramgape.cli import thin
+from ramgape.cli import work
 from ramgape.remote.answers import LONGEST_ARM
 from ramgape.remote.connection import ServerConnection
 from ramgape.studies.catalog import find_summary
@@ -201,7 +201,7 @@ def test_what_another_service_is_told(capsys: pytest.CaptureFixture[str]) -> Non
             for question in ("list", "load", "find", "delete", "create"):
                 with pytest.raises(StorageError, match=OURS):
                     QUESTIONS[question](fake.url)
-            assert thin.answer(["ask", "models"], fake.url) == 2
+            assert work.answer(["ask", "models", "--storage", fake.url]) == 2
         assert "error: there is no server of ramgape at" in capsys.readouterr().err
     for body in (
         {"error": "Not Found", "message": "No message"},
@@ -340,7 +340,7 @@ def test_hostile_pulls_are_refused(true_answers: dict[str, Any], pull: Any) -> N
         with pytest.raises(StorageError, match=rf"{OURS}.*the answer\.pulls\[0\]"):
             study.ask()
         if pull in HOSTILE_PULLS:  # what needs no knowledge of the study is refused in the shell as well
-            assert thin.answer(["ask", "models"], fake.url) == 2
+            assert work.answer(["ask", "models", "--storage", fake.url]) == 2
 
 
 @pytest.mark.parametrize(

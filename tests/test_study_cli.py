@@ -21,7 +21,7 @@ from typer.testing import CliRunner, Result
 
 import ramgape
 from ramgape import Study, storage
-from ramgape.cli import answer_thinly, app, study_delete, study_show
+from ramgape.cli import answer_worker, app, study_delete, study_show
 from ramgape.common import terminal
 from ramgape.common.formatting import cell_width, share
 from ramgape.storage.store import SqlStore
@@ -91,7 +91,7 @@ class ThinShell(Shell):
     def __call__(self, *arguments: str, stdin: str | bytes | None = None, **changes: str | None) -> Result:
         runner, env = CliRunner(), {**PLAIN, "RAMGAPE_STORAGE": self.url, **changes}
         with runner.isolation(input=stdin, env=env) as streams:
-            code = answer_thinly(list(arguments))
+            code = answer_worker(list(arguments))
             sys.stdout.flush()
             written = [stream.getvalue() for stream in streams]
         if code is None:

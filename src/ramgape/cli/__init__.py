@@ -3,9 +3,9 @@
     commands                             all of them, by their names
     simulate, analyze, run, reproduce, benchmark,
     demo, listing, lower_bound, plan     one command each
-    study                                the commands for studies: study_create, study_delete, study_work, study_show,
+    study                                the commands for studies: study_create, study_delete, study_change, study_show,
                                          study_files, study_worker
-    thin, work_words                     the commands of workers where a server has the study; what they read and say
+    work                                 the commands that workers call for every trial, without typer
     storage, stores                      the commands for stores; where studies are kept
     serve, token                         a server for studies, and who may use it
     options                              the options of a search, from the table; what several commands have in common
@@ -33,7 +33,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ramgape.cli.streams import output_flushed, prepare_streams
-from ramgape.remote.address import is_remote
 
 if TYPE_CHECKING:
     from ramgape.cli.commands import AllCommands, app
@@ -48,29 +47,22 @@ def main() -> None:
     """The console script."""
     prepare_streams()
     with output_flushed():
-        code = answer_thinly(sys.argv[1:])
+        gc.set_threshold(50_000, 20, 20)  # imports leave no garbage to look for
+        code = answer_worker(sys.argv[1:])
         if code is not None:
             sys.exit(code)
-        gc.set_threshold(50_000, 20, 20)  # imports leave no garbage to look for
         from ramgape.cli.commands import app
 
         app()
 
 
-def answer_thinly(arguments: list[str]) -> int | None:
-    """The exit code of a command that a server answers; None where it is not so simple."""
-    storage = os.environ.get("RAMGAPE_STORAGE")
+def answer_worker(arguments: list[str]) -> int | None:
+    """The exit code of a command that workers call for every trial; None where typer is to read it."""
     if arguments[:1] != ["study"] or COMPLETION in os.environ:
         return None
-    if not any(is_remote(text.removeprefix("--storage=")) for text in [storage or "", *arguments]):
-        return None
-    gc.disable()  # what so short a process imports is no garbage, and to look for it takes an eighth of its time
-    try:
-        from ramgape.cli.thin import answer
+    from ramgape.cli.work import answer
 
-        return answer(arguments[1:], storage)
-    finally:
-        gc.enable()
+    return answer(arguments[1:])
 
 
 def __getattr__(name: str) -> Any:

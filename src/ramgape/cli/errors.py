@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from ramgape.cli.streams import FAILED, INTERRUPTED, tell, tell_error
-from ramgape.errors import RamgapeError, RamgapeWarning, printable
+from ramgape.cli.streams import FAILED, INTERRUPTED, tell, tell_error, warnings_told
+from ramgape.errors import RamgapeError, printable
 from ramgape.storage.urls import shown_in
 
 __all__ = [
@@ -64,25 +63,6 @@ def guarded() -> Iterator[None]:
             yield
     except (RamgapeError, KeyboardInterrupt, OSError) as error:
         raise typer.Exit(tell_error(error)) from None
-
-
-@contextmanager
-def warnings_told() -> Iterator[list[str]]:
-    """Show the library's warnings as lines, without Python's file and line; yields those shown so far."""
-    told: list[str] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", RamgapeWarning)
-        usual = warnings.showwarning
-
-        def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
-            if issubclass(category, RamgapeWarning):
-                told.append(str(message))
-                tell("warning", str(message), "bold yellow")
-            else:
-                usual(message, category, *place, **more)
-
-        warnings.showwarning = show
-        yield told
 
 
 @contextmanager

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from ramgape.cli.completion import completer
+from ramgape.cli.stores import DEFAULT_STORAGE, VARIABLE
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
 from ramgape.errors import require
@@ -164,3 +165,25 @@ def _rank(parameter: inspect.Parameter) -> int:
     panel = getattr(parameter.annotation, "__metadata__", [None])[0]
     panel = getattr(panel, "rich_help_panel", None)
     return PANELS.index(panel) if panel in PANELS else len(PANELS)
+
+
+STORE = "Where it is kept"
+STORAGE = (
+    "sqlite:///FILE, postgresql://USER@HOST/DATABASE, or a server: http://HOST:PORT. Unless given: the environment's "
+    f"{VARIABLE}, or what a study file says, or else {DEFAULT_STORAGE}, a file in the present folder."
+)
+
+
+def study_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The studies in the store that is meant."""
+    found: list[str] = []
+    with suppress(Exception):
+        from ramgape.cli.stores import existing_storage
+        from ramgape.studies.catalog import list_studies
+
+        found = [study.name for study in list_studies(existing_storage(ctx.params.get("storage")))]
+    return [name for name in found if name.startswith(incomplete)]
+
+
+Storage = Annotated[Text, typer.Option("--storage", metavar="URL", help=STORAGE, rich_help_panel=STORE)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The study.", show_default=False, autocompletion=study_names)]

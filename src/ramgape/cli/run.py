@@ -16,10 +16,10 @@ import typer
 
 from ramgape.assumptions import ANY
 from ramgape.cli.errors import FAILED, tell, warnings_told
-from ramgape.cli.options import check_jobs, gathers, option, takes_options
+from ramgape.cli.options import Storage, check_jobs, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.signals import SIGNALLED, ending_gently, interrupted_by
-from ramgape.cli.stores import Storage, storage_url
+from ramgape.cli.stores import storage_url
 from ramgape.cli.timing import Exports, RunCommand, Shown, exports, how_timed, is_file, live, refuse_beside_file, shown
 from ramgape.commands.how_timed import HowTimed
 from ramgape.common.formatting import plural

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.options import OUTPUT, Text, gathers, option
-from ramgape.cli.stores import Storage, storage_url
+from ramgape.cli.options import OUTPUT, Storage, Text, gathers, option
+from ramgape.cli.stores import storage_url
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
 from ramgape.errors import RamgapeWarning, StorageError, printable, require

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-import typer
-
-from ramgape.cli.options import Text
 from ramgape.errors import StorageError
 from ramgape.remote.address import is_remote
 from ramgape.storage.places import store_exists
@@ -20,25 +17,6 @@ if TYPE_CHECKING:
 
 VARIABLE = "RAMGAPE_STORAGE"
 DEFAULT_STORAGE = "sqlite:///ramgape.db"
-STORE = "Where it is kept"
-STORAGE = (
-    "sqlite:///FILE, postgresql://USER@HOST/DATABASE, or a server: http://HOST:PORT. Unless given: the environment's "
-    f"{VARIABLE}, or what a study file says, or else {DEFAULT_STORAGE}, a file in the present folder."
-)
-
-
-def study_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The studies in the store that is meant."""
-    found: list[str] = []
-    with suppress(Exception):
-        from ramgape.studies.catalog import list_studies
-
-        found = [study.name for study in list_studies(existing_storage(ctx.params.get("storage")))]
-    return [name for name in found if name.startswith(incomplete)]
-
-
-Storage = Annotated[Text, typer.Option("--storage", metavar="URL", help=STORAGE, rich_help_panel=STORE)]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The study.", show_default=False, autocompletion=study_names)]
 
 
 def storage_url(given: str | None, fallback: str | None = None) -> str:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ramgape.errors import RamgapeError, printable
+from ramgape.errors import RamgapeError, RamgapeWarning, printable
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # variables by which colours are wanted where there is no terminal
@@ -80,6 +81,25 @@ def tell_unwritten(error: OSError) -> None:
         sys.stdout.flush()
     except OSError:
         leave_output()
+
+
+@contextmanager
+def warnings_told() -> Iterator[list[str]]:
+    """Show the library's warnings as lines, without Python's file and line; yields those shown so far."""
+    told: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RamgapeWarning)
+        usual = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, RamgapeWarning):
+                told.append(str(message))
+                tell("warning", str(message), "bold yellow")
+            else:
+                usual(message, category, *place, **more)
+
+        warnings.showwarning = show
+        yield told
 
 
 @contextmanager

@@ -35,25 +35,25 @@ class StudyCommands(CommandTable):
             "How a study is going: the set so far, what is certain of each arm, and how many trials are still to come.",
         ),
         "ask": Line(
-            "study_work.ask",
+            "work.ask",
             "The next pulls to make: for each its id, its arm and a seed. None when the study is done.",
         ),
         "tell": Line(
-            "study_work.tell_reward",
+            "work.tell",
             "Tell the reward of a pull, or of many. It is stored when the command returns.",
             NEGATIVE,
         ),
         "exchange": Line(
-            "study_work.exchange",
+            "work.exchange",
             "Tell what came out and get the next pulls, in one transaction: a whole round of a worker.",
         ),
         "fail": Line(
-            "study_work.fail",
+            "work.fail",
             "A trial has failed: it is tried again, or counts as the worst reward, as the study was created.",
         ),
-        "observe": Line("study_work.observe", "Tell the reward of a trial that was made without asking.", NEGATIVE),
+        "observe": Line("study_change.observe", "Tell the reward of a trial that was made without asking.", NEGATIVE),
         "done": Line(
-            "study_work.done",
+            "work.done",
             "Whether a study is done, for scripts: exit code 0 if it is, 1 if there is more to try.",
         ),
         "work": Line(
@@ -69,20 +69,20 @@ class StudyCommands(CommandTable):
         ),
         "export": Line("study_files.export_trials", "Write all observations, in their order, into a file."),
         "renew": Line(
-            "study_work.renew",
+            "work.renew",
             "Pulls are still being worked on: their leases begin anew. Tells which of them are still yours.",
         ),
         "give-back": Line(
-            "study_work.give_back",
+            "work.give-back",
             "A pull will not be made: it is available to others at once, and that is no failure.",
         ),
         "extend": Line(
-            "study_work.extend",
+            "study_change.extend",
             "Let a study, finished or not, go on for more: a smaller epsilon, a larger budget, or more money.",
         ),
-        "add-arm": Line("study_work.add_arm", "One more arm, for a study that was created with --expected-arms."),
-        "retire": Line("study_work.retire", "An arm takes part no longer; what was told of it stays on record."),
-        "retry": Line("study_work.retry", "Try again what was given up after too many failures."),
+        "add-arm": Line("study_change.add_arm", "One more arm, for a study that was created with --expected-arms."),
+        "retire": Line("study_change.retire", "An arm takes part no longer; what was told of it stays on record."),
+        "retry": Line("study_change.retry", "Try again what was given up after too many failures."),
         "delete": Line(
             "study_delete.delete",
             "Delete a study with all its observations, for good. "

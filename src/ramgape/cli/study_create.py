@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.options import ARMS, AsJson, Text, gathers, option, takes_options
-from ramgape.cli.stores import Storage, storage_url
+from ramgape.cli.options import ARMS, AsJson, Storage, Text, gathers, option, takes_options
+from ramgape.cli.stores import storage_url
 from ramgape.cli.streams import write_json
 from ramgape.cli.study_files import START, WarmStart, warm_start
 from ramgape.common.terminal import output, waiting

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from ramgape.cli.errors import FAILED, tell
-from ramgape.cli.options import AsJson
-from ramgape.cli.stores import Name, Storage, existing_storage
+from ramgape.cli.options import AsJson, Name, Storage
+from ramgape.cli.stores import existing_storage
 from ramgape.cli.streams import write_json
 from ramgape.errors import InvalidSpec
 

@@ -11,8 +11,8 @@ from typing import IO, Annotated
 import typer
 
 from ramgape.cli.errors import options_named
-from ramgape.cli.options import AsJson, Text, option
-from ramgape.cli.stores import Name, Storage, opened_study
+from ramgape.cli.options import AsJson, Name, Storage, Text, option
+from ramgape.cli.stores import opened_study
 from ramgape.cli.streams import write_json
 from ramgape.common.formatting import plural
 from ramgape.common.terminal import waiting

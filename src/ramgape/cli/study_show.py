@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.options import AsJson
+from ramgape.cli.options import AsJson, Name, Storage
 from ramgape.cli.pictures import Output, takes_output
-from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
+from ramgape.cli.stores import existing_storage, opened_study
 from ramgape.cli.streams import write_json
 from ramgape.common.terminal import output, waiting
 from ramgape.storage.urls import shown

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 import typer
 
 from ramgape.cli.errors import FAILED, tell, warnings_told
-from ramgape.cli.options import AsJson, Text, gathers, option
+from ramgape.cli.options import AsJson, Name, Storage, Text, gathers, option
 from ramgape.cli.signals import ending_gently, interrupted_by
-from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
+from ramgape.cli.stores import existing_storage, opened_study
 from ramgape.cli.streams import write_json, write_line
-from ramgape.cli.work_words import hint_retry
+from ramgape.cli.work import hint_retry
 from ramgape.common.checks import check_number, check_text, whole
 from ramgape.common.formatting import plural
 from ramgape.common.parsing import parse_number

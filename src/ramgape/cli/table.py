@@ -75,7 +75,8 @@ class CommandTable(TyperGroup):
         """The command itself, made when it is first wanted."""
         if isinstance(self.commands[name], StandIn):
             module, function = self.lines[name].place.split(".")
-            found = getattr(importlib.import_module(f"ramgape.cli.{module}"), function)
+            place = importlib.import_module(f"ramgape.cli.{module}")
+            found = place.command(name) if hasattr(place, "command") else getattr(place, function)
             if not isinstance(found, typer.Typer):
                 alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
                 alone.command(

@@ -1,0 +1,116 @@
+"""`ramgape study observe`, and what changes a study: retry, extend, add-arm, retire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ramgape.cli.options import AsJson, Name, Storage, Text
+from ramgape.cli.stores import opened_study
+from ramgape.cli.streams import write_json
+from ramgape.cli.work import INFO, PRICE, REWARD, REWARD_OPTION, details, one_reward, show_answer
+from ramgape.common.formatting import plural
+from ramgape.common.parsing import parse_number
+
+if TYPE_CHECKING:
+    from ramgape.studies.study import Study
+
+ARM_PRICE = "What a trial of it costs, where prices are stated."
+SMALLER = "A smaller tolerance than until now, for a study with one: a number, two for mean and risk, or a share."
+LARGER = "A larger budget than until now, for a study with one."
+MORE_MONEY = "More money than until now, for a study that may spend so much and no more."
+
+
+def observe(
+    name: Name,
+    arm: Annotated[str, typer.Argument(metavar="ARM", help="The arm.", show_default=False)],
+    reward: Annotated[Text, typer.Argument(metavar="REWARD", help=REWARD.says, show_default=False)] = None,
+    reward_option: Annotated[Text, typer.Option("--reward", metavar="NUMBER", help=REWARD_OPTION.says)] = None,
+    price: Annotated[Text, typer.Option("--price", metavar="NUMBER", help=PRICE.says)] = None,
+    info: Annotated[Text, typer.Option("--info", metavar="JSON", help=INFO.says)] = None,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell the reward of a trial that was made without asking."""
+    value = one_reward(reward, reward_option)
+    with opened_study(name, storage) as study:
+        answer = study.observe(arm, value, **details(price, info))
+    show_answer(answer.accepted, answer.done, {"arm": arm}, as_json)
+
+
+def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+    """Try again what was given up after too many failures."""
+    with opened_study(name, storage) as study:
+        count, done = study.retry(), study.done
+    if as_json:
+        write_json({"retried": count, "done": done})
+    else:
+        typer.echo(f"{plural(count, 'pull is', 'pulls are')} available again.")
+
+
+def extend(
+    name: Name,
+    epsilon: Annotated[Text, typer.Option("--epsilon", metavar="NUMBER", help=SMALLER)] = None,
+    budget: Annotated[Text, typer.Option("--budget", metavar="PULLS", help=LARGER)] = None,
+    spend: Annotated[Text, typer.Option("--spend", metavar="NUMBER", help=MORE_MONEY)] = None,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a study, finished or not, go on for more: a smaller epsilon, a larger budget, or more money.
+
+    [bold]ramgape study extend models --epsilon 0.01[/bold]
+
+    What was told counts, and the study says from then on that it was extended.
+    """
+    from ramgape.options import OPTIONS
+
+    asked = {"epsilon": epsilon, "budget": budget, "spend": spend}
+    given = {key: OPTIONS[key].kind.read(text, key) for key, text in asked.items() if text is not None}
+    with opened_study(name, storage) as study:
+        more = study.extend(**given)
+        goal = study.result(expect=False).goal
+    if as_json:
+        described = {"name": name, "epsilon": goal.epsilon, "budget": goal.budget, "done": not more}
+        write_json(described if goal.spend is None else {**described, "spend": goal.spend})
+        return
+    from ramgape.views.study import goal_words
+
+    state = "the study goes on" if more else "what is there is enough for that already"
+    typer.echo(f"Asked for now: {goal_words(goal)}; {state}.")
+
+
+def add_arm(
+    name: Name,
+    arm: Annotated[str, typer.Argument(metavar="ARM", help="Its name, which no arm had.", show_default=False)],
+    price: Annotated[Text, typer.Option("--price", metavar="NUMBER", help=ARM_PRICE)] = None,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """One more arm, for a study that was created with --expected-arms."""
+    with opened_study(name, storage) as study:
+        more = study.add_arm(arm, price=parse_number(price, "price"))
+        show_arms(study, not more, as_json)
+
+
+def retire(
+    name: Name,
+    arm: Annotated[str, typer.Argument(metavar="ARM", help="The arm.", show_default=False)],
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """An arm takes part no longer; what was told of it stays on record."""
+    with opened_study(name, storage) as study:
+        more = study.retire(arm)
+        show_arms(study, not more, as_json)
+
+
+def show_arms(study: Study, done: bool, as_json: bool) -> None:
+    """Which arms there are now."""
+    from ramgape.common.formatting import list_names
+
+    if as_json:
+        write_json({"arms": list(study.arms), "done": done})
+    else:
+        state = "the study is done" if done else "the study goes on"
+        typer.echo(f"{plural(len(study.arms), 'arm')}: {list_names(study.arms)}; {state}.")
