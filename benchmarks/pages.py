@@ -19,7 +19,7 @@ from benchmarks.measure import Case, Row, Spread, clock
 from benchmarks.server import serving
 from benchmarks.studies import place_for_files
 from ramgape import Study
-from ramgape.studies.local_desk import LocalDesk
+from ramgape.studies.local import LocalBackend
 from ramgape.web.snapshot import make_picture, take_snapshot
 
 GROUP = "pages"
@@ -62,10 +62,10 @@ def pictures(many: int, turns: int) -> Iterator[Row]:
         generator = random.Random(1)
         arms = [f"arm {place}" for place in range(10)]
         study = Study.create("watched", arms, reward_range=(0, 1), epsilon=0.0, seed=1)
-        while study.known_progress().samples < count:
+        while study.backend.progress().samples < count:
             study.tell_many([(pull, generator.random()) for pull in study.ask(min(count, 1000))])
-        desk = study._desk
-        assert isinstance(desk, LocalDesk)
+        desk = study.backend
+        assert isinstance(desk, LocalBackend)
         sessions[count] = study, desk.session
     taken: dict[int, list[float]] = {count: [] for count in sessions}
     for turn in range(turns + 1):

@@ -1,6 +1,6 @@
 """One study and up to ten thousand workers, whose trials take minutes: `python -m benchmarks.scale`.
 
-Simulated by events: the clock is a number, and nobody sleeps. Ledger and engine are those of every study; only workers
+Simulated by events: the clock is a number, and nobody sleeps. State and engine are those of every study; only workers
 and times are made up. A trial takes a lognormal time, with a median between 1.5 and 6 minutes that each arm has for
 itself. A worker tells its reward and asks for its next trial in one exchange, and the study serves one exchange after
 the other, so many a second (`--rate`; docs/project/scale.md has what was measured).
@@ -38,9 +38,9 @@ from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.storage.records import Changes, Moment, PullRow, StudyRow
 from ramgape.studies.entries import Told
-from ramgape.studies.ledger import Ledger
-from ramgape.studies.pull_ids import PullId
+from ramgape.studies.exchange import PullId
 from ramgape.studies.specification import make_study_spec
+from ramgape.studies.state import StudyState
 
 MEDIANS, SIGMA = (90.0, 360.0), 0.7  # seconds of the fastest arm and of the slowest; the spread of each one's logarithm
 LEASE = 1e9  # seconds: nobody dies here
@@ -93,7 +93,7 @@ class Crew:
     def __init__(self, instance: Instance, workers: int, seed: int, rate: float, options: dict[str, Any]) -> None:
         known: Any = {"reward_range": instance.reward_range, "noise": instance.noise, "seed": seed, **options}
         spec = make_study_spec(instance.names, known)
-        self.ledger = Ledger(spec, StudyRow(1, "scale", f"{seed:032x}", spec.to_text(), 0.0))
+        self.ledger = StudyState(spec, StudyRow(1, "scale", f"{seed:032x}", spec.to_text(), 0.0))
         self.workers, self.cost = workers, 1.0 / rate
         self._generator, self._sampler = np.random.default_rng(seed), instance.sampler()
         self._rewards = [np.random.default_rng([seed, arm]) for arm in range(len(instance.names))]

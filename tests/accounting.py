@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ramgape import Pull, Result, Study, list_studies
 from ramgape.search.quality import TrialQuality
-from ramgape.studies.pull_ids import read_pull_id, seed_of
+from ramgape.studies.exchange import read_pull_id, seed_of
 from tests.study_processes import ARMS, ELSEWHERE, reward_of
 
 
@@ -89,13 +89,13 @@ def _check_counters(study: Study, own: list[dict[str, Any]], audit: Audit) -> No
     numbers = Counter(pull_id.number for pull_id in pull_ids)
     audit.doubled += [f"{study.name}: pull {number}, {times} times" for number, times in numbers.items() if times > 1]
     for row, (_, number, attempt) in zip(own, pull_ids, strict=True):
-        pull = Pull(row["pull"], row["arm"], seed_of(study._desk._seed, number, attempt))
+        pull = Pull(row["pull"], row["arm"], seed_of(study.backend._seed, number, attempt))
         audit.expect(row["reward"] == (0.0 if row["failed"] else reward_of(pull)), f"{study.name}: {row}")
-    with study._desk.session.reading() as (ledger, _):
+    with study.backend.session.reading() as (ledger, _):
         audit.expect(not numbers.keys() & ledger.open.keys(), f"{study.name}: pulls are answered and open")
         known = len(numbers.keys() | ledger.open.keys())
         audit.expect(known + ledger.withdrawn == ledger.asked, f"{study.name}: {known} of {ledger.asked} pulls")
-        failures = study._desk.session.store.read_failures(study._desk.session.row.id)
+        failures = study.backend.session.store.read_failures(study.backend.session.row.id)
     counted = (report.failed, len(failures), sum(report.arms_failed.values()))
     audit.expect(len(set(counted)) == 1, f"{study.name}: failures {counted}")
     audit.expect(report.told + report.pending <= study.spec.search.limit, f"{study.name}: above its limit")
@@ -116,7 +116,7 @@ def _check_log(study: Study, rows: list[dict[str, Any]], log: list[Entry], audit
         found.setdefault(name, []).append((row["arm"], row["reward"]))
     failed = {
         (failure.number, failure.attempt)
-        for failure in study._desk.session.store.read_failures(study._desk.session.row.id)
+        for failure in study.backend.session.store.read_failures(study.backend.session.row.id)
     }
     meant = {entry.name for entry in log if entry.what == "meant"}
     for name, seen in found.items():
@@ -142,8 +142,8 @@ def _check_log(study: Study, rows: list[dict[str, Any]], log: list[Entry], audit
 def _check_answer(study: Study, rows: list[dict[str, Any]], options: dict[str, Any], audit: Audit) -> None:
     """The stored rewards alone, in their order and their batches, give the study's answer; so they do to whoever opens
     it anew."""
-    with study._desk.session.reading():
-        batches = dict(study._desk.session.store.read_batches(study._desk.session.row.id, 0))
+    with study.backend.session.reading():
+        batches = dict(study.backend.session.store.read_batches(study.backend.session.row.id, 0))
     again = Study.create(study.name, ARMS, **options)
     place = 0
     while place < len(rows):
@@ -152,8 +152,8 @@ def _check_answer(study: Study, rows: list[dict[str, Any]], options: dict[str, A
         else:
             again.observe(rows[place]["arm"], rows[place]["reward"])
         place += size or 1
-    assert study._desk.storage is not None
-    with Study.load(study.name, study._desk.storage) as anew:
+    assert study.backend.storage is not None
+    with Study.load(study.name, study.backend.storage) as anew:
         audit.expect(anew.result() == study.result(), f"{study.name}: another result for who opens it")
         audit.expect(_counted(again.result()) == _counted(study.result()), f"{study.name}: another result")
         for other in (again, anew):

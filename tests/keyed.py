@@ -7,22 +7,21 @@ from collections.abc import Callable
 from ramgape import Study
 from ramgape.storage.records import Moment
 from ramgape.studies.entries import Trial
-from ramgape.studies.ledger import Ledger
-from ramgape.studies.requests import answered_once
 from ramgape.studies.session import StudySession
+from ramgape.studies.state import StudyState
 
 
-def requested(study: Study, key: str, digest: str, operation: Callable[[StudySession, Ledger, Moment], str]) -> str:
+def requested(study: Study, key: str, digest: str, operation: Callable[[StudySession, StudyState, Moment], str]) -> str:
     """The answer to it."""
-    session = study._desk.session
-    with session.writing() as (ledger, now):
-        return answered_once(session, ledger, now, key, digest, lambda: operation(session, ledger, now))
+    backend = study.backend
+    with backend._sharing() as (ledger, now):
+        return backend.once(key, digest, lambda: operation(backend.session, ledger, now))  # type: ignore[no-any-return]
 
 
 def observe_once(study: Study, key: str) -> str:
     """One trial of the first arm from elsewhere."""
 
-    def observe(_: StudySession, ledger: Ledger, now: Moment) -> str:
+    def observe(_: StudySession, ledger: StudyState, now: Moment) -> str:
         ledger.observe([Trial(0, 0.5)], now)
         return str(ledger.told)
 

@@ -374,10 +374,10 @@ def test_a_study_that_is_opened_again_raises_the_same_alarm(tmp_path: Path) -> N
         assert alarms == told_one_by_one()
         assert study.result(expect=False).alarm == 0.01
         shown = str(study.report(expect=False))
-        snapshot = study._desk.session._ledger.snapshot()  # type: ignore[union-attr]
+        snapshot = study.backend.session._state.snapshot()  # type: ignore[union-attr]
     with Study.load("moving", url) as study:
         assert study.result(expect=False).alarms == alarms
-        with study._desk.session.reading() as (ledger, _):
+        with study.backend.session.reading() as (ledger, _):
             again = Engine(ledger.spec.search)
             assert snapshot is not None
             again.restore(snapshot.state)

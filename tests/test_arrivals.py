@@ -46,7 +46,7 @@ def opened_anew(study: Study, storage: str | None) -> Study:
     """The same study, as another process would see it; in memory this one forgets what it knows."""
     if storage is not None:
         return Study.load(study.name, storage)
-    study._desk.session._ledger = study._desk._inference = None
+    study.backend.session._state = study.backend._inference = None
     return study
 
 
@@ -194,7 +194,7 @@ def test_whoever_opens_it_knows_the_same(url: str) -> None:
                 assert seen == [anew.report(expect=False).to_dict()] * 2
                 assert study.arms == other.arms == anew.arms
         assert len(study.spec.retired) >= 2
-        assert check_study(study._desk.session.store, "prompts").problems == ()
+        assert check_study(study.backend.session.store, "prompts").problems == ()
 
 
 def test_open_pulls_of_a_retired_arm(storage: str | None) -> None:

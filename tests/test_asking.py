@@ -208,7 +208,7 @@ def test_an_older_study_goes_on_by_its_rule_and_says_so(older: Callable[..., Stu
         assert (REFUTED in shown) == backwards
         assert any(REFUTED in warning for warning in study.result().warnings) == backwards
         assert study.result().quality.overtaken == backwards
-        url = study._desk.url
+        url = study.backend.url
     with Study.create("old", ["A", "B"], storage=url, exist_ok=True, **GOAL) as study:  # with the default of today
         assert not study.spec.in_order
         assert any(REFUTED in warning for warning in study.result().warnings) == backwards

@@ -92,7 +92,7 @@ def check_crew(size: int, kills: int, budget: int, url: str, tmp_path: Path) -> 
         audit = Audit()
         audit_study(study, options, [], audit)
         assert audit.faults == []
-        told = {seen.row.pull for seen in study._desk.observations()}
+        told = {seen.row.pull for seen in study.backend.observations()}
         lines = made.read_text().splitlines()
         assert told <= set(lines)
         assert len(lines) >= budget

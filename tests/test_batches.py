@@ -17,7 +17,7 @@ import pytest
 import ramgape
 from ramgape import Study
 from ramgape.policies import POLICIES
-from ramgape.studies.ledger import Ledger
+from ramgape.studies.state import StudyState
 from tests.stores import HERE
 
 ARMS = ["good", "poor"]
@@ -116,14 +116,14 @@ def test_an_import_that_is_wrong_leaves_nothing(storage: str | None, tmp_path: P
 def test_an_import_that_is_interrupted_leaves_nothing(storage: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study.create("whole", ARMS, storage=storage, reward_range=(0, 1), budget=100_000)
     study.observe("good", 0.5)
-    add, calls = Ledger.add, itertools.count()
+    add, calls = StudyState.add, itertools.count()
 
-    def interrupted(ledger: Ledger, *arguments: Any) -> None:
+    def interrupted(ledger: StudyState, *arguments: Any) -> None:
         if next(calls) == 2:
             raise KeyboardInterrupt
         add(ledger, *arguments)
 
-    monkeypatch.setattr(Ledger, "add", interrupted)
+    monkeypatch.setattr(StudyState, "add", interrupted)
     with pytest.raises(KeyboardInterrupt):
         study.import_csv(io.StringIO("arm,reward\n" + "good,0.5\n" * 25_000))
     assert study.report().told == 1

@@ -25,6 +25,7 @@ from ramgape import Retry, Study, Trials, identify
 from ramgape.cli.run import make_trials
 from ramgape.commands.study_files import read_study_file
 from ramgape.search.engine import Engine
+from ramgape.search.outcome import check_reward
 from ramgape.studies.running import maker_of
 from ramgape.trials.backend import TrialEngine
 from ramgape.trials.calls import Calls, Clock, Limits
@@ -286,7 +287,7 @@ def test_a_coroutine_is_never_taken_for_a_reward() -> None:
         lambda reward: study.tell(pull, reward),
         lambda reward: study.tell_many([(pull, reward)]),
         lambda reward: study.observe("wild", reward),
-        lambda reward: study.check_reward(reward),
+        lambda reward: check_reward(study.spec.search, reward),
         lambda reward: study.exchange([(pull, reward)]),
     ]
     for telling in tellings:

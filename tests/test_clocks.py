@@ -20,8 +20,8 @@ def study(tmp_path: Path) -> Study:
 
 
 def reopened(study: Study) -> Study:
-    assert study._desk.storage is not None
-    return Study.load(study.name, study._desk.storage)
+    assert study.backend.storage is not None
+    return Study.load(study.name, study.backend.storage)
 
 
 @pytest.mark.parametrize("shift", [HOUR, DAY, -HOUR, -DAY])

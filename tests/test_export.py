@@ -36,7 +36,7 @@ def study(url: str) -> Iterator[Study]:
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_a_time_that_no_date_can_have_is_exported_all_the_same(study: Study, tmp_path: Path, form: str) -> None:
     times = (-62_135_647_200.0, 253_402_300_800.0, 1e300, -1e300, float("inf"))
-    with study._desk.session.writing() as (ledger, now):
+    with study.backend.session.writing() as (ledger, now):
         for seconds in times:
             ledger.observe([Trial(0, 0.5, told_at=seconds)], now)
     first, second = tmp_path / f"first.{form}", tmp_path / f"second.{form}"
@@ -53,20 +53,20 @@ def test_what_else_was_told_comes_back(study: Study, tmp_path: Path, form: str) 
     first, second = tmp_path / f"first.{form}", tmp_path / f"second.{form}"
     getattr(study, f"export_{form}")(first)
     assert "price" not in first.read_text()
-    with study._desk.session.writing() as (ledger, now):  # whatever the study is: it is recorded
+    with study.backend.session.writing() as (ledger, now):  # whatever the study is: it is recorded
         ledger.observe([Trial(0, 0.5, price=0.1, info='{"model": "\\u00fc"}')], now)
         ledger.observe([Trial(1, 0.25, price=0.0)], now)
     getattr(study, f"export_{form}")(first)
     assert "item" not in first.read_text()
-    with study._desk.session.writing() as (ledger, now):
+    with study.backend.session.writing() as (ledger, now):
         ledger.observe([Trial(1, 0.75, item=3)], now)
     assert getattr(study, f"export_{form}")(first) == ROWS + 3
     copy = Study.create("copy", study.arms, reward_range=(0, 1), budget=10_000, price="told")
     getattr(copy, f"import_{form}")(first)
     getattr(copy, f"export_{form}")(second)
     assert first.read_bytes() == second.read_bytes()
-    with copy._desk.session.reading() as (ledger, _):
-        items, prices = copy._desk.session.details(ROWS - 1, ROWS + 3)
+    with copy.backend.session.reading() as (ledger, _):
+        items, prices = copy.backend.session.details(ROWS - 1, ROWS + 3)
     assert items.tolist() == [-1, -1, -1, 3]
     assert [None if price != price else price for price in prices.tolist()] == [None, 0.1, 0.0, None]
 
@@ -103,9 +103,9 @@ def test_a_file_stays_as_it_is_until_the_new_one_is_whole(study: Study, tmp_path
                 raise KeyboardInterrupt
             yield row
 
-    rows = study._desk.observations
+    rows = study.backend.observations
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study._desk, "observations", interrupted)
+        patch.setattr(study.backend, "observations", interrupted)
         with pytest.raises(KeyboardInterrupt):
             study.export_csv(file)
     assert (seen, file.read_text(), set(tmp_path.iterdir())) == (["old\n"], "old\n", before)
@@ -152,12 +152,12 @@ def test_whoever_takes_observations_slowly_holds_nobody_up(
     study: Study, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "PAGE", 7)
-    rows = study._observations()
+    rows = (seen.row for seen in study.backend.observations())
     first = next(rows)
     with Study.load("models", f"{url}?timeout=0.2") as other:  # a reader in a transaction would hold up the commit
         other.observe("A", 1.0)
         study.observe("B", 1.0)
-        assert [first, *rows] == list(other._observations())[:ROWS]  # what was there when it began
+        assert [first, *rows] == [seen.row for seen in other.backend.observations()][:ROWS]  # at its begin
         assert other.report().told == ROWS + 2
 
 
@@ -168,7 +168,7 @@ def test_an_older_state_that_was_restored_is_read_anew(study: Study, tmp_path: P
         study.observe("A", 1.0)
     file.write_bytes(before)
     assert study.report().told == study.result().samples == ROWS
-    assert len(list(study._observations())) == ROWS
+    assert len(list(study.backend.observations())) == ROWS
 
 
 @pytest.mark.parametrize("spoiled", [lambda rows: rows[:-1], lambda rows: [rows[1], rows[0], *rows[2:]]])
@@ -179,8 +179,8 @@ def test_rows_that_a_damaged_file_leaves_out_are_missed(
     study.export_csv(tmp_path / "all.csv")
     before = (tmp_path / "all.csv").read_text()
     study.observe("A", 0.25)
-    read_rows = study._desk.session.store.read_rows
-    monkeypatch.setattr(study._desk.session.store, "read_rows", lambda *arguments: spoiled(read_rows(*arguments)))
+    read_rows = study.backend.session.store.read_rows
+    monkeypatch.setattr(study.backend.session.store, "read_rows", lambda *arguments: spoiled(read_rows(*arguments)))
     with pytest.raises(StorageError, match=r"is damaged: .* observation"):
         study.export_csv(tmp_path / "all.csv")
     assert (tmp_path / "all.csv").read_text() == before

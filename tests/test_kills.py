@@ -212,7 +212,7 @@ def test_a_signal_handler_in_the_middle_of_an_operation(url: str, what: str, mon
                 study.give_back(pull)
             heard.append(str(caught.value))
 
-        write = study._desk.session.store.write
+        write = study.backend.session.store.write
 
         def interrupted(*arguments: Any) -> None:
             signal.raise_signal(signal.SIGUSR1)
@@ -221,7 +221,7 @@ def test_a_signal_handler_in_the_middle_of_an_operation(url: str, what: str, mon
         usual = signal.signal(signal.SIGUSR1, handle)
         try:
             with monkeypatch.context() as patch:
-                patch.setattr(study._desk.session.store, "write", interrupted)
+                patch.setattr(study.backend.session.store, "write", interrupted)
                 assert study.tell(pull, 0.5).accepted
         finally:
             signal.signal(signal.SIGUSR1, usual)
@@ -233,7 +233,7 @@ def test_a_signal_handler_in_the_middle_of_an_operation(url: str, what: str, mon
 
 def test_an_import_that_fails_late_leaves_nothing(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if it has taken in a part already."""
-    monkeypatch.setattr("ramgape.studies.in_and_out.IMPORTED_AT_ONCE", 2)
+    monkeypatch.setattr("ramgape.studies.study.IMPORTED_AT_ONCE", 2)
     path = tmp_path / "data.csv"
     path.write_text("arm,reward\n" + "poor,0.5\n" * 5 + "poor,7\n")
     for storage in (url, None):

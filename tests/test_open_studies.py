@@ -29,7 +29,7 @@ def test_whoever_comes_while_a_clerk_goes_is_answered(tmp_path: Path) -> None:
     """Between the look whether it is open and the queue, another thread could close it: nobody answered then."""
     storage = f"sqlite:///{tmp_path}/s.db"
     with ramgape.Study.create("two", ["A", "B"], reward_range=(0, 1), epsilon=0.1, storage=storage) as study:
-        clerk = CommitQueue(study._desk, lambda batch: None)  # type: ignore[arg-type]
+        clerk = CommitQueue(study.backend, lambda batch: None)  # type: ignore[arg-type]
         put, closing = clerk._queue.put, threading.Thread(target=clerk.close)
 
         class Slow:

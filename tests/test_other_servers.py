@@ -267,11 +267,11 @@ class Replay:
 
 LOOKS: dict[str, Callable[[Study], object]] = {
     "/exchange": lambda study: study.ask(2, "me"),
-    "/progress": lambda study: (study.known_progress(), study.done),
+    "/progress": lambda study: (study.backend.progress(), study.done),
     "": lambda study: (str(study.report(history=True)), study.report().to_json()),
-    "/observations": lambda study: list(study._desk.observations()),
-    "/failures": lambda study: study._desk.failures(),
-    "/specification": lambda study: study._desk.name,
+    "/observations": lambda study: list(study.backend.observations()),
+    "/failures": lambda study: study.backend.failures(),
+    "/specification": lambda study: study.backend.name,
     "studies": lambda study: None,
 }
 

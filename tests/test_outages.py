@@ -82,7 +82,7 @@ def test_a_file_is_locked_for_longer_than_is_waited_for(
 
     trials.before = lock
     with new_study(f"sqlite:///{file}?timeout=0.1") as study:
-        store = study._desk.session.store
+        store = study.backend.session.store
         begin = store.begin
 
         def begun(*arguments: Any) -> Any:
@@ -171,7 +171,7 @@ def test_a_server_that_crashes_and_starts_again(postgres_url: str, tmp_path: Pat
 def test_a_commit_of_which_nobody_hears(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may have happened or not; either way it is asked and told again, and counts once."""
     with new_study(url) as study:
-        store, dice = study._desk.session.store, random.Random(3)
+        store, dice = study.backend.session.store, random.Random(3)
         commit, failed = store.commit, []
 
         def unheard() -> None:
@@ -194,7 +194,7 @@ def test_a_commit_of_which_nobody_hears(url: str, tmp_path: Path, monkeypatch: p
 def test_an_interrupt_while_the_store_is_away(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trials = Trials()
     with new_study(url) as study:
-        store = study._desk.session.store
+        store = study.backend.session.store
         begin, refusals = store.begin, 3
 
         def refuse(*arguments: Any) -> Any:

@@ -41,13 +41,13 @@ def made(storage: str | None, count: int = 600, name: str = "arms", **options: A
     if "budget" not in asked:
         asked.setdefault("delta", 1e-9)  # so that it goes on
     study = Study.create(name, list(ARMS), storage=storage, **asked)
-    while study.known_progress().samples < count and (pulls := study.ask(20)):
+    while study.backend.progress().samples < count and (pulls := study.ask(20)):
         study.tell_many([(pull, draw(generator, pull.arm)) for pull in pulls])
     return study
 
 
 def session_of(study: Study) -> StudySession:
-    return study._desk.session  # type: ignore[attr-defined,no-any-return]
+    return study.backend.session  # type: ignore[attr-defined,no-any-return]
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_the_past_is_what_it_was(place: str) -> None:
         for point in common:
             assert past[point.samples].doubt == point.doubt
             assert tuple(past[point.samples].pulls.tolist()) == point.pulls
-        assert max(past) == study.known_progress().samples
+        assert max(past) == study.backend.progress().samples
 
 
 def test_moments_are_noted_after_commits_and_thinned(place: str) -> None:

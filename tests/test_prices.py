@@ -277,7 +277,7 @@ def test_told_prices_steer_by_their_mean(storage: str | None) -> None:
                 assert again.result() == result
                 assert again.report() == study.report()
         else:
-            study._desk.session._ledger = None
+            study.backend.session._state = None
             assert study.result() == result
 
 
@@ -285,12 +285,12 @@ def test_told_prices_and_snapshots(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(session, "SNAPSHOT_EVERY", 50)
     url = f"sqlite:///{tmp_path}/studies.db"
     with Study.create("told", list(MEANS), storage=url, **BOUNDED, spend=1_000, task="best-mean", seed=2) as study:
-        study._desk.session._interval = 50
+        study.backend.session._interval = 50
         work(study, told=True, most=130)
         result = study.result()
         with Study.load("told", url) as again:
             assert again.result() == result
-            assert again._desk.session._snapshot_at > 0  # it was used
+            assert again.backend.session._snapshot_at > 0  # it was used
             work(study, told=True, most=20)
             assert again.result() == study.result()
 

@@ -11,7 +11,7 @@ import pytest
 import ramgape
 from ramgape import Study
 from ramgape.studies import local_desk as studies
-from ramgape.studies.pull_ids import TOKEN_BYTES, read_pull_id
+from ramgape.studies.exchange import TOKEN_BYTES, read_pull_id
 from tests.stores import copy_database
 
 ARMS = ["a", "b", "c"]
@@ -56,7 +56,7 @@ def test_two_studies_never_share_a_key(tmp_path: Path, monkeypatch: pytest.Monke
     keys = iter(["00" * 8, "00" * 8, "00" * 8, "11" * 8])
     monkeypatch.setattr(studies, "new_key", lambda: next(keys))
     made = [Study.create(name, ARMS, storage=url, reward_range=(0, 1), epsilon=0.05) for name in ("one", "other")]
-    assert [study._desk.session.row.key for study in made] == ["00" * 8, "11" * 8]
+    assert [study.backend.session.row.key for study in made] == ["00" * 8, "11" * 8]
 
 
 def test_names_are_plain_text(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ import pytest
 import ramgape
 from ramgape import CVaR, Items, MeanVariance, Outcome, RamgapeError, Search, Study
 from ramgape.storage import open_store, upgrade
-from ramgape.studies.pull_ids import PATTERN
-from ramgape.studies.remote_desk import RemoteDesk
+from ramgape.studies.exchange import PATTERN
+from ramgape.studies.remote import RemoteBackend
 from ramgape.studies.report import write_time
 from ramgape.trials.progress import Progress
 from ramgape.trials.watching import Watcher
@@ -55,7 +55,7 @@ STUDIES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("options", STUDIES.values(), ids=STUDIES)
 def test_the_same_specification(server_url: str, options: dict[str, Any]) -> None:
     with Study.create("models", ARMS, storage=server_url, **options) as there:
-        assert isinstance(there._desk, RemoteDesk)
+        assert isinstance(there.backend, RemoteBackend)
         assert there.spec == Study.create("models", ARMS, **options).spec
         with Study.load("models", server_url) as again:
             assert again.spec == there.spec
@@ -86,7 +86,7 @@ def test_whoever_opens_the_store_sees_the_same(tmp_path: Path) -> None:
             assert there.report().to_dict() == here.report().to_dict()
             assert observed(there) == observed(here)
             assert failed(there) == failed(here)
-            assert there.known_progress() == here.report(expect=False).progress
+            assert there.backend.progress() == here.report(expect=False).progress
             for form in ("csv", "jsonl"):
                 written = [io.StringIO(), io.StringIO()]
                 for study, stream in zip((there, here), written, strict=True):
@@ -103,24 +103,24 @@ def test_whoever_opens_the_store_sees_the_same(tmp_path: Path) -> None:
 
 def observed(study: Study) -> list[Any]:
     """All observations; their times to the microsecond, as they are written."""
-    rows = list(study._desk.observations())
+    rows = list(study.backend.observations())
     return [each._replace(row=each.row._replace(told_at=write_time(each.row.told_at or 0.0))) for each in rows]  # type: ignore[arg-type]
 
 
 def failed(study: Study) -> list[Any]:
     """All failures, likewise."""
-    return [each._replace(failed_at=write_time(each.failed_at)) for each in study._desk.failures()]  # type: ignore[arg-type]
+    return [each._replace(failed_at=write_time(each.failed_at)) for each in study.backend.failures()]  # type: ignore[arg-type]
 
 
 def test_rows_come_page_by_page(server_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.studies.remote_desk.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("ramgape.studies.remote.ROWS_AT_ONCE", 7)
     with Study.create("models", ARMS, storage=server_url, budget=60, **RANGED) as study:
         pulls = study.ask(33)
         for pull in pulls[:16]:
             study.fail(pull, pull.id)
         study.tell_many([(pull, 0.5) for pull in pulls[16:]])
-        assert [seen.row.pull for seen in study._desk.observations()] == [pull.id for pull in pulls[16:]]
-        assert [each.reason for each in study._desk.failures()] == [pull.id for pull in pulls[:16]]
+        assert [seen.row.pull for seen in study.backend.observations()] == [pull.id for pull in pulls[16:]]
+        assert [each.reason for each in study.backend.failures()] == [pull.id for pull in pulls[:16]]
 
 
 def calls() -> list[Callable[[Study], object]]:
@@ -194,7 +194,7 @@ def test_the_token_goes_nowhere_else() -> None:
     with fake_server(script) as fake, Study.load("models", fake.url, token="rg_secret") as study:
         assert {asked.headers["Authorization"] for asked in fake.asked} == {"Bearer rg_secret"}
         assert b"rg_secret" not in pickle.dumps(study)
-        assert "rg_secret" not in repr(study) + repr(vars(study)) + repr(vars(study._desk))
+        assert "rg_secret" not in repr(study) + repr(vars(study)) + repr(vars(study.backend))
         assert repr(study) == f"<Study 'models' in {fake.url}>"
 
 
@@ -202,7 +202,12 @@ def test_a_server_that_is_gone(tmp_path: Path) -> None:
     with open_server(f"sqlite:///{tmp_path / 'studies.db'}") as url:
         study = Study.create("models", ARMS, storage=f"{url}?timeout=0.2", budget=6, **RANGED)
         (pull,) = study.ask()
-    for call in (lambda: study.tell(pull, 0.5), study.report, lambda: study.done, lambda: list(study._observations())):
+    for call in (
+        lambda: study.tell(pull, 0.5),
+        study.report,
+        lambda: study.done,
+        lambda: list(study.backend.observations()),
+    ):
         with pytest.raises(ramgape.StorageUnavailable, match=f"the server at {url} cannot be used now"):
             call()
     study.close()

@@ -21,27 +21,26 @@ from ramgape.storage.records import KEPT, Moment, RequestRow
 from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.checking import check_store
 from ramgape.studies.entries import Told, Trial
+from ramgape.studies.exchange import read_pull_id
 from ramgape.studies.extending import extended
-from ramgape.studies.ledger import Ledger
-from ramgape.studies.pull_ids import read_pull_id
-from ramgape.studies.requests import answered_once
 from ramgape.studies.session import StudySession
+from ramgape.studies.state import StudyState
 from ramgape.testing import check_store as try_store
 from tests.keyed import requested
 
-Operation = Callable[[StudySession, Ledger, Moment], str]
+Operation = Callable[[StudySession, StudyState, Moment], str]
 
 
-def ask(_: StudySession, ledger: Ledger, now: Moment) -> str:
+def ask(_: StudySession, ledger: StudyState, now: Moment) -> str:
     return " ".join(pull.token for pull in ledger.ask(2, None, 60.0, frozenset(), now))
 
 
-def observe(_: StudySession, ledger: Ledger, now: Moment) -> str:
+def observe(_: StudySession, ledger: StudyState, now: Moment) -> str:
     ledger.observe([Trial(0, 0.5)], now)
     return f"{ledger.told} told"
 
 
-def bring_many(session: StudySession, ledger: Ledger, now: Moment) -> str:
+def bring_many(session: StudySession, ledger: StudyState, now: Moment) -> str:
     """As an import does it, which writes on the way."""
     ledger.open_batch(6)
     for _ in range(2):
@@ -51,17 +50,17 @@ def bring_many(session: StudySession, ledger: Ledger, now: Moment) -> str:
     return f"{ledger.told} told"
 
 
-def extend(session: StudySession, ledger: Ledger, now: Moment) -> str:
+def extend(session: StudySession, ledger: StudyState, now: Moment) -> str:
     asked = {"epsilon": ledger.spec.search.epsilon / 2, "budget": None, "spend": None}  # type: ignore[operator]
     return str(session.change(extended(ledger.spec, asked, ledger.told, ledger.done, now.time)).done)
 
 
-def add_arm(session: StudySession, ledger: Ledger, now: Moment) -> str:
+def add_arm(session: StudySession, ledger: StudyState, now: Moment) -> str:
     name = f"arm {len(ledger.spec.search.names)}"
     return str(session.change(with_arm(ledger.spec, name, None, ledger.told, "now")).told)
 
 
-def retire(session: StudySession, ledger: Ledger, now: Moment) -> str:
+def retire(session: StudySession, ledger: StudyState, now: Moment) -> str:
     name = ledger.spec.present.names[-1]
     return str(session.change(without_arm(ledger.spec, name, ledger.told, "now")).told)
 
@@ -97,9 +96,9 @@ def make(study: Study, operation: Operation, key: str = "a key", digest: str = "
 
 def all_of(study: Study) -> tuple[Any, ...]:
     """All that may change, of a study opened anew."""
-    with Study.load(study.name, study._desk.storage) as again, again._desk.session.reading() as (ledger, _):
-        store, row = again._desk.session.store, again._desk.session.row
-        counters = (ledger.state, row.specification, ledger.batches, sorted(ledger.open))
+    with Study.load(study.name, study.backend.storage) as again, again.backend.session.reading() as (ledger, _):
+        store, row = again.backend.session.store, again.backend.session.row
+        counters = (ledger.version, row.specification, ledger.batches, sorted(ledger.open))
         return (*counters, store.read_rows(row.id, 0, 99), store.read_requests(row.id))  # type: ignore[attr-defined]
 
 
@@ -137,11 +136,11 @@ def test_what_ended_in_an_error_may_be_tried_again(place: str | Store) -> None:
     study = new_study(place)
     before = all_of(study)
 
-    def fail(session: StudySession, ledger: Ledger, now: Moment) -> str:
+    def fail(session: StudySession, ledger: StudyState, now: Moment) -> str:
         observe(session, ledger, now)
         raise RuntimeError("the trial was not what it seemed")
 
-    def refuse(session: StudySession, ledger: Ledger, now: Moment) -> str:
+    def refuse(session: StudySession, ledger: StudyState, now: Moment) -> str:
         return str(session.change(without_arm(ledger.spec, "nobody", 1, "now")))
 
     for operation, error in ((fail, RuntimeError), (refuse, ramgape.UnknownName)):
@@ -162,11 +161,11 @@ def test_what_has_changed_nothing_is_not_kept(place: str | Store) -> None:
 def test_several_in_one_transaction(place: str | Store) -> None:
     """Also the same one twice."""
     study = new_study(place)
-    session = study._desk.session
-    with session.writing() as (ledger, now):
+    backend = study.backend
+    with backend._sharing() as (ledger, now):
 
         def once(key: str, operation: Operation) -> str:
-            return answered_once(session, ledger, now, key, "digest", lambda: operation(session, ledger, now))
+            return backend.once(key, "digest", lambda: operation(backend.session, ledger, now))  # type: ignore[no-any-return]
 
         assert once("first", observe) == once("first", observe) == "2 told"
         assert once("second", observe) == "3 told"
@@ -179,7 +178,7 @@ def test_several_in_one_transaction(place: str | Store) -> None:
 def test_another_specification_loses_nothing_of_what_came_before_it(place: str | Store) -> None:
     """Those who share a transaction are each served by themselves where they cannot share it."""
     study = new_study(place)
-    desk = study._desk
+    desk = study.backend
     operations: list[Callable[[], object]] = [
         lambda: desk.once("first", "", lambda: str(study.observe("a", 0.5).accepted)),
         lambda: desk.once("second", "", lambda: str(study.add_arm("e"))),
@@ -195,11 +194,11 @@ def test_the_same_answer_twice_in_one_transaction(place: str | Store) -> None:
     """The second one is known, though no store has the first yet."""
     study = new_study(place)
     pulls = [read_pull_id(pull.id) for pull in study.ask(2)]
-    with study._desk.session.writing() as (ledger, now):
+    with study.backend.session.writing() as (ledger, now):
         for _ in range(2):
             told = [Told(pulls[0], 0.5, None, None)]
-            assert ledger.take_in(told, [], [], [], now, study._desk.session.find_answer) == [True]
-        assert ledger.take_in([], [(pulls[0], "late")], pulls, [], now, study._desk.session.find_answer) == [
+            assert ledger.take_in(told, [], [], [], now, study.backend.session.find_answer) == [True]
+        assert ledger.take_in([], [(pulls[0], "late")], pulls, [], now, study.backend.session.find_answer) == [
             False,
             False,
             True,
@@ -212,9 +211,8 @@ def test_rolled_back_it_never_was(place: str | Store) -> None:
     before = all_of(study)
 
     def interrupted() -> None:
-        with study._desk.session.writing() as (ledger, now):
-            operate: Callable[[], str] = lambda: observe(study._desk.session, ledger, now)  # noqa: E731
-            answered_once(study._desk.session, ledger, now, "a key", "digest", operate)
+        with study.backend._sharing() as (ledger, now):
+            study.backend.once("a key", "digest", lambda: observe(study.backend.session, ledger, now))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -243,7 +241,7 @@ def test_a_day_later_it_is_forgotten(kind: str, tmp_path: Path, monkeypatch: pyt
 def test_deleted_with_the_study(place: str | Store) -> None:
     study = new_study(place)
     make(study, observe)
-    row, store = study._desk.session.row, study._desk.session.store
+    row, store = study.backend.session.row, study.backend.session.store
     ramgape.delete_study("keys", place)
     assert store.read_requests(row.id) == []  # type: ignore[attr-defined]
     with new_study(place) as again:
@@ -267,7 +265,7 @@ def test_a_copy_has_them(url: str, tmp_path: Path) -> None:
 def test_damage_is_noticed(url: str, change: str) -> None:
     with new_study(url) as study:
         make(study, observe)
-        study._desk.session.store._database.execute(f"UPDATE ramgape_requests SET {change}")  # type: ignore[attr-defined]
+        study.backend.session.store._database.execute(f"UPDATE ramgape_requests SET {change}")  # type: ignore[attr-defined]
     found = check_store(url)
     assert not found.sound
     assert "a RequestRow is not what was written" in found.studies[0].problems[0]

@@ -66,19 +66,19 @@ def play(study: Study, most: int) -> None:
 def anew(url: str, patch: pytest.MonkeyPatch) -> Study:
     """The study, learnt from all its observations."""
     study = Study.load("long", url)
-    patch.setattr(study._desk.session.store, "read_snapshot", lambda study_id: None)
+    patch.setattr(study.backend.session.store, "read_snapshot", lambda study_id: None)
     return study
 
 
 def tables(study: Study) -> list[bytes]:
-    with study._desk.session.reading() as (ledger, _):
+    with study.backend.session.reading() as (ledger, _):
         return [table.tobytes() for table in ledger.engine.state]
 
 
 def snapshot_at(study: Study) -> int:
     """How many observations were not read when it was opened."""
     _ = study.done
-    return study._desk.session._snapshot_at
+    return study.backend.session._snapshot_at
 
 
 @pytest.mark.few(2)
@@ -132,7 +132,7 @@ def test_only_what_came_since_is_read(saved: str, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("spoiled", ["stamp", "state", "chain", "too far"])
 def test_a_snapshot_that_cannot_be_relied_on_is_left_alone(saved: str, spoiled: str) -> None:
     before = Study.load("long", saved).report().to_json()
-    store = Study.load("long", saved)._desk.session.store
+    store = Study.load("long", saved).backend.session.store
     found = store.read_snapshot(1)
     assert found is not None
     if spoiled == "state":
@@ -157,7 +157,7 @@ from ramgape.studies import session
 session.SNAPSHOT_EVERY = 20
 study = Study.load("long", sys.argv[1])
 told = study.report().told
-print(study._desk.session._snapshot_at, told)
+print(study.backend.session._snapshot_at, told)
 """
 
 
@@ -250,7 +250,7 @@ def test_in_memory_after_an_error(url: str) -> None:
         study.exchange([(pull, 0.5)], failed=[(f"{'0' * 20}-0", "")])
     study.give_back(pull)
     assert snapshot_at(study) >= 40
-    with study._desk.session.reading() as (ledger, _):
+    with study.backend.session.reading() as (ledger, _):
         assert ledger.engine.arms.tobytes() == before[0]
 
 

@@ -279,7 +279,7 @@ def test_workers_go_on_after_restarts(restarted: Restarted, tmp_path: Path, rest
     restarted.end(signal.SIGTERM)
     told = dict(line.split() for log in logs for line in log.read_text().splitlines())
     with Study.load("s", restarted.storage) as study:
-        kept = {row.pull: repr(row.reward) for row in (each.row for each in study._desk.observations())}
+        kept = {row.pull: repr(row.reward) for row in (each.row for each in study.backend.observations())}
         assert len(kept) == study.report().told  # none is there twice
     assert {pull: reward for pull, reward in told.items() if kept.get(pull) != reward} == {}  # none is lost
     assert len(kept) >= budget

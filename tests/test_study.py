@@ -779,14 +779,14 @@ def test_pickling(create: Callable[..., Study], storage: str | None) -> None:
 def test_an_exchange_is_one_transaction(create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
     study = create(budget=40)
     commits = 0
-    commit = study._desk.session.store.commit
+    commit = study.backend.session.store.commit
 
     def counted() -> None:
         nonlocal commits
         commits += 1
         commit()
 
-    monkeypatch.setattr(study._desk.session.store, "commit", counted)
+    monkeypatch.setattr(study.backend.session.store, "commit", counted)
     pulls = study.exchange().pulls
     numbers = []
     while pulls:
@@ -804,8 +804,8 @@ def test_an_exchange_is_one_transaction(create: Callable[..., Study], monkeypatc
 def test_run_makes_one_transaction_a_trial(create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
     study = create(budget=20)
     begun = []
-    begin = study._desk.session.store.begin
-    monkeypatch.setattr(study._desk.session.store, "begin", lambda *how: (begun.append(how[1]), begin(*how))[1])
+    begin = study.backend.session.store.begin
+    monkeypatch.setattr(study.backend.session.store, "begin", lambda *how: (begun.append(how[1]), begin(*how))[1])
     assert study.run(lambda arm: 0.5, progress=False).samples == 20
     assert begun.count(True) == 21
 

@@ -370,7 +370,7 @@ def test_rewards_as_they_are_typed(models: Shell, reward: str) -> None:
     assert told == {"arm": "poor", "accepted": True, "done": False}
     assert models.say("observe", "models", "wild", "--reward", reward) == "accepted\n"
     with Study.load("models", models.url) as study:
-        assert {row.reward for row in study._observations()} == {float(reward)}
+        assert {row.reward for row in (seen.row for seen in study.backend.observations())} == {float(reward)}
 
 
 @BOTH_WAYS

@@ -35,10 +35,10 @@ import ramgape
 from ramgape import Pull, Study
 from ramgape.search.engine import Engine
 from ramgape.search.quality import TrialQuality
-from ramgape.studies.books import NOTED
-from ramgape.studies.local_desk import LocalDesk
-from ramgape.studies.pull_ids import read_pull_id
-from ramgape.studies.remote_desk import RemoteDesk
+from ramgape.studies.exchange import read_pull_id
+from ramgape.studies.local import LocalBackend
+from ramgape.studies.open_pulls import NOTED
+from ramgape.studies.remote import RemoteBackend
 from tests.support import Clock
 
 ARMS = ["a", "b", "c"]
@@ -620,13 +620,13 @@ class Machine(RuleBasedStateMachine):
             number: (pull.arm, pull.attempt, pull.worker, pull.given_up) for number, pull in self.model.open.items()
         }
         for study in self.handles:
-            desk = study._desk
-            if isinstance(desk, RemoteDesk):
+            desk = study.backend
+            if isinstance(desk, RemoteBackend):
                 names = ("arm", "attempt", "worker", "given_up")
                 rows = desk._get("/pulls", lambda *_: None)["pulls"]
                 assert {read_pull_id(row["id"]).number: tuple(row[name] for name in names) for row in rows} == expected
                 continue
-            assert isinstance(desk, LocalDesk)
+            assert isinstance(desk, LocalBackend)
             with desk.session.reading() as (ledger, _):
                 found = ledger.open
             assert {

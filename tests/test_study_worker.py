@@ -81,8 +81,8 @@ def test_a_worker_makes_all_trials(place: str) -> None:
         said = call(*command, "./coin.sh", "{arm}", "{seed}")
         result = study.result(expect=False)
         assert (said.exit_code, said.stdout) == (0, f"33 trials made here; the study is done. {result.sentence}\n")
-        rows = [seen.row for seen in study._desk.observations()]
-        seeds = [seen.seed for seen in study._desk.observations()]
+        rows = [seen.row for seen in study.backend.observations()]
+        seeds = [seen.seed for seen in study.backend.observations()]
     assert {row.worker for row in rows} == {first["worker"], "me"}
     assert [row.reward for row in rows] == [
         float((seed or 0) % 100 < int(row.arm)) for row, seed in zip(rows, seeds, strict=True)
@@ -101,7 +101,7 @@ def test_what_a_trial_knows(here: str, monkeypatch: pytest.MonkeyPatch, tmp_path
     with Study.create("tests", ["a b", "$(c)"], storage=here, **options) as study:
         said = call("study", "work", "tests", "--", "./say.sh", "{arm}", "{seed}", "{item}", "{pull}")
         assert said.exit_code == 0, said.output
-        told = {seen.row.pull: (seen.row.arm, seen.seed, seen.row.item) for seen in study._desk.observations()}
+        told = {seen.row.pull: (seen.row.arm, seen.seed, seen.row.item) for seen in study.backend.observations()}
     lines = (tmp_path / "said.txt").read_text().splitlines()
     assert len(lines) == len(told) == 4
     for line in lines:
@@ -123,7 +123,11 @@ def test_a_line_for_the_shell(here: str) -> None:
             "echo {arm} {pull} | wc -w | sed s/2/0.25/ | sed s/3/0.5/",
         )
         assert said.exit_code == 0, said.output
-        assert {(seen.row.arm, seen.row.reward) for seen in study._desk.observations()} == {("90", 0.25), ("4 0", 0.5)}
+        seen = {(each.row.arm, each.row.reward) for each in study.backend.observations()}
+        assert seen == {
+            ("90", 0.25),
+            ("4 0", 0.5),
+        }
 
 
 def test_elapsed_times(here: str) -> None:
@@ -131,7 +135,7 @@ def test_elapsed_times(here: str) -> None:
     with Study.create("times", ["0.01", "0.05"], storage=here, **options) as study:
         said = call("study", "work", "times", "--storage", here, "--reward", "elapsed", "--", "sleep", "{arm}")
         assert said.exit_code == 0, said.output
-        for seen in study._desk.observations():
+        for seen in study.backend.observations():
             assert seen.row.reward >= float(seen.row.arm)
             assert seen.row.info is not None
             assert json.loads(seen.row.info)["ramgape"]["exit_code"] == 0

@@ -508,7 +508,7 @@ def timing(clock: Callable[..., list[str]]) -> Timing:
         CommandTrials(described) as trials,
     ):
         run_study(study, trials, progress=False)
-        times = measure(study._observations(), names, {})
+        times = measure((seen.row for seen in study.backend.observations()), names, {})
         report = study.report()
         return Timing(fastest_first(times, report.result.front), report, 10.0, 0.02)
 

@@ -9,7 +9,7 @@ import pytest
 
 import ramgape
 from ramgape import Study
-from ramgape.studies.local_desk import LocalDesk
+from ramgape.studies.local import LocalBackend
 from tests.stores import HERE
 
 pytestmark = HERE
@@ -20,7 +20,7 @@ def study(storage: str | None) -> Study:
     return Study.create("shared", ["a", "b", "c"], storage=storage, reward_range=(0, 1), budget=200, retries=0)
 
 
-def commits(desk: LocalDesk, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def commits(desk: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """What grows by one with every commit."""
     made: list[int] = []
     commit = desk.session.store.commit
@@ -29,13 +29,13 @@ def commits(desk: LocalDesk, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def made_together(study: Study, *operations: Callable[[], Any]) -> list[Any]:
-    desk = study._desk
-    assert isinstance(desk, LocalDesk)
+    desk = study.backend
+    assert isinstance(desk, LocalBackend)
     return desk.together(operations)
 
 
 def test_many_operations_are_one_transaction(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    counted = commits(study._desk, monkeypatch)  # type: ignore[arg-type]
+    counted = commits(study.backend, monkeypatch)  # type: ignore[arg-type]
     first, second = study.ask(2, "one")
     before = len(counted)
     told, asked, done, observed = made_together(
@@ -63,8 +63,8 @@ def test_a_pull_may_be_made_and_changed_in_one_transaction(study: Study) -> None
     assert left == 1
     assert later[0].id == f"{asked[0].id}.2"  # a further attempt
     assert made_together(study, lambda: study.renew([first], 60.0), lambda: study.tell(first, 0.5))[0] == [True]
-    if study.durable:  # another process reads what this one knows
-        seen = Study.load("shared", study._desk.storage)
+    if study.backend.durable:  # another process reads what this one knows
+        seen = Study.load("shared", study.backend.storage)
         assert seen.ask(1, "fourth")[0].id == later[0].id
         assert seen.report(expect=False).pending == study.report(expect=False).pending == 2
 
@@ -79,7 +79,7 @@ def test_a_pull_may_be_made_and_fail_in_one_transaction(storage: str | None) -> 
 
 
 def test_an_error_belongs_to_its_operation(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    counted = commits(study._desk, monkeypatch)  # type: ignore[arg-type]
+    counted = commits(study.backend, monkeypatch)  # type: ignore[arg-type]
     first, second = study.ask(2)
     before = len(counted)
     outcomes = made_together(
@@ -130,7 +130,7 @@ def test_all_hear_of_a_store_that_fails(study: Study, monkeypatch: pytest.Monkey
         def fail() -> None:
             raise ramgape.StorageUnavailable("the disk is full")
 
-        patch.setattr(study._desk.session.store, "commit", fail)  # type: ignore[attr-defined]
+        patch.setattr(study.backend.session.store, "commit", fail)  # type: ignore[attr-defined]
         outcomes = made_together(study, lambda: study.tell(first, 0.5), lambda: study.tell(second, 0.5))
     assert [type(each).__name__ for each in outcomes] == ["StorageUnavailable"] * 2
     assert study.report(expect=False).told == 0
@@ -138,8 +138,8 @@ def test_all_hear_of_a_store_that_fails(study: Study, monkeypatch: pytest.Monkey
 
 
 def test_a_request_with_a_key_is_made_once(study: Study) -> None:
-    desk = study._desk
-    assert isinstance(desk, LocalDesk)
+    desk = study.backend
+    assert isinstance(desk, LocalBackend)
     answers = [desk.once("key", "digest", lambda: str(study.observe("a", 0.5).accepted)) for _ in range(2)]
     shared = made_together(study, *[lambda: desk.once("other", "digest", lambda: str(study.ask()[0].id))] * 2)
     assert answers == ["True"] * 2

@@ -247,13 +247,13 @@ def time_several(
     with study:
         tell_resumed(study, "run")
         code = make_trials(study, described, count, url, session)
-        report = study.report(expect=study.durable, history=out.html is not None)
+        report = study.report(expect=study.backend.durable, history=out.html is not None)
         result = replace(report.result, reward_name="elapsed seconds")
-        if code and not study.durable:  # what is in memory does not go on
+        if code and not study.backend.durable:  # what is in memory does not go on
             ended: Stopped = "error" if code == FAILED else "interrupted"
             result = replace(study.result(ended, expect=False), reward_name="elapsed seconds", history=result.history)
         names = [arm.name for arm in result.arms]
-        times = measure(study._observations(), names, described.parameters)
+        times = measure((seen.row for seen in study.backend.observations()), names, described.parameters)
         untold = tuple(each for each in result.warnings if each not in told)
         result = replace(result, warnings=untold, notes=(*result.notes, *filter(None, [exits_words(times)])))
         report = replace(report, result=result)
@@ -432,7 +432,7 @@ def _open_study(file: StudyFile, url: str | None) -> Study:
 
 def tell_resumed(study: Study, what: str) -> None:
     """Say what there is already."""
-    made = study.known_progress().samples
+    made = study.backend.progress().samples
     if made and not study.done:
         tell("resumed", f"study {study.name!r} has {plural(made, what)} already", "bold")
     if study.done:
@@ -465,7 +465,7 @@ def make_trials(study: Study, file: StudyFile, jobs: int, url: str | None, sessi
                 trials.clean_up()
         except FailingArm as error:
             hint = f"; mend the command in {file.place} and run it again: what was given up is then tried again"
-            mended = study.durable and not isinstance(error, NeverInTime)
+            mended = study.backend.durable and not isinstance(error, NeverInTime)
             tell("error", f"{error}{hint}" if mended else str(error), "bold red")
             return FAILED
         except KeyboardInterrupt:  # before the first trial
@@ -524,14 +524,14 @@ def file_times(study: Study, file: StudyFile, report: Report) -> Timing:
     from ramgape.commands.times import Timing, fastest_first, measure
 
     result = report.result
-    times = measure(study._observations(), [arm.name for arm in result.arms], {})
+    times = measure((seen.row for seen in study.backend.observations()), [arm.name for arm in result.arms], {})
     best = result.front if result.task == "best-mean" else ()
     return Timing(fastest_first(times, best), report, file.timeout, typed=False)
 
 
 def tried(study: Study) -> tuple[list[str], dict[str, int]]:
     """The arms of which a trial has succeeded before, and how many have failed where failures count."""
-    if not study.known_progress().samples:
+    if not study.backend.progress().samples:
         return [], {}
     report = study.report(expect=False)
     counted = report.arms_failed if study.spec.counts_failures else {}

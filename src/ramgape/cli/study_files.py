@@ -45,9 +45,9 @@ def import_trials(
     """Take in trials made elsewhere, all or, after an error, none. What `export` wrote comes back without loss."""
     chosen = form_of(file, form)
     with waiting("importing"), opened_study(name, storage) as study, reading(file) as stream:
-        take_in = study.import_csv if chosen == "csv" else study.import_jsonl
+        columns = {"arm_column": arm_column, "reward_column": reward_column, "block_column": block_column}
         with options_named():
-            count = take_in(stream, arm_column=arm_column, reward_column=reward_column, block_column=block_column)
+            count = study.import_trials(stream, chosen, **columns)
         done = study.done
     if as_json:
         write_json({"imported": count, "done": done})
@@ -68,7 +68,7 @@ def export_trials(
         allowed = "with a file, since with - the observations are the output; got both"
         raise InvalidSpec(what="--json", verb="go", allowed=allowed)
     with waiting("exporting"), opened_study(name, storage) as study, writing(file) as stream:
-        count = (study.export_csv if chosen == "csv" else study.export_jsonl)(stream)
+        count = study.export_trials(stream, chosen)
         done = study.done
     if as_json:
         write_json({"exported": count, "file": file, "format": chosen, "done": done})

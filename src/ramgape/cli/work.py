@@ -155,15 +155,15 @@ class Direct:
     ) -> Json:
         """Report results and get the next trials; an error names the place of a result."""
         from ramgape.search.outcome import Outcome
+        from ramgape.studies.entries import checked_outcome
 
-        answers = []
+        answers: list[tuple[str, Any]] = []
         for place, given in told:
             rest = {name: value for name, value in given.items() if name != "pull"}
-            if place is None:
-                answers.append((given["pull"], Outcome(**rest)))
-                continue
-            with located(place):
-                answers.append((given["pull"], self._study.check_outcome(Outcome(**rest))))
+            if place is not None:
+                with located(place):
+                    checked_outcome(self._study.spec.search, Outcome(**rest))
+            answers.append((given["pull"], Outcome(**rest)))
         failures = [(each["pull"], each["reason"]) for each in failed]
         found = self._study.exchange(answers, failed=failures, given_back=backs, **wanted)
         pulls = [{name: value for name, value in each._asdict().items() if value is not None} for each in found.pulls]
@@ -204,7 +204,7 @@ class OnServer:
         results = [given for _, given in told]
         for given in results:
             if isinstance(given["reward"], float) and not math.isfinite(given["reward"]):
-                raise InvalidSpec(what="reward", allowed="a number", given=given["reward"])
+                raise InvalidSpec(what="reward", allowed="a number", given=str(given["reward"]))
         return self._study.exchange(results, list(failed), list(backs), known=[], **wanted)
 
     def renew(self, pulls: Sequence[str], lease: float | None) -> Json:

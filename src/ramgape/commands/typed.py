@@ -134,7 +134,7 @@ def too_few_runs(options: Mapping[str, Any]) -> tuple[str, ...]:
 def refuse_other_commands(study: Study, described: StudyFile) -> None:
     """Complain about a stored study of commands that bear the same names and are others, or were run in another way."""
     begun: dict[str, dict[str, Any]] = {}
-    for row in study._observations():
+    for row, _ in study.backend.observations():
         if row.arm not in begun and row.info:
             begun[row.arm] = json.loads(row.info).get(OURS, {})
     for arm in described.commands:

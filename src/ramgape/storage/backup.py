@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import StorageError, require
 from ramgape.storage import connect
+from ramgape.storage.checksums import damaged
 from ramgape.storage.places import PRIVATE
-from ramgape.storage.rows import damaged
 from ramgape.storage.sqlite import SqliteDatabase
 from ramgape.storage.tables import TABLES, marks, quoted
 from ramgape.storage.urls import PATIENCE, StoreUrl, parse_url

@@ -102,7 +102,9 @@ class Database(ABC):
 
     def execute(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
         """A cursor with what the statement gives."""
-        connection = self.ready()
+        connection = self._connection
+        if connection is None or self._owner != os.getpid():  # `ready` checks the same, at the cost of a call
+            connection = self.ready()
         try:
             return self.run(connection, statement, parameters)
         except self.failures as error:
@@ -110,9 +112,9 @@ class Database(ABC):
 
     def fetch(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query; a damaged database may give some and fail at the next."""
-        connection = self.ready()
+        cursor = self.execute(statement, parameters)
         try:
-            found: list[Any] = self.run(connection, statement, parameters).fetchall()
+            found: list[Any] = cursor.fetchall()
         except self.failures as error:
             self.complain(error)
         return found

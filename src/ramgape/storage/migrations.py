@@ -13,9 +13,8 @@ from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from ramgape.errors import DamagedStore
+from ramgape.storage.checksums import checksum_values, next_chain, places_of_bools
 from ramgape.storage.database import Database
-from ramgape.storage.rows import places_of_bools
-from ramgape.storage.seals import next_link, seal_values
 from ramgape.storage.tables import OBSERVATIONS, SEALED, TABLES, Extra, SqlTable, marks, quoted
 
 CHUNK = 10_000  # rows that are in memory at a time
@@ -33,7 +32,7 @@ def migrate(database: Database, before: int, after: int) -> None:
             else:
                 step(database)
         for table in TABLES:
-            _renew_seals(database, table, version)
+            _renew_checksums(database, table, version)
 
 
 def _make_columns(database: Database, table: SqlTable, version: int) -> None:
@@ -70,8 +69,8 @@ def _hints(kind: type[NamedTuple]) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
-def _renew_seals(database: Database, table: SqlTable, version: int) -> None:
-    """Seal the rows with their new columns, after a check of the old seals: damage must not be sealed with them."""
+def _renew_checksums(database: Database, table: SqlTable, version: int) -> None:
+    """Compute checksums with the new columns, after a check of the old ones: damage must not become valid."""
     known, fields = table.fields(version - 1), table.fields(version)
     if not known or (known == fields and version != SEALED):
         return
@@ -83,10 +82,10 @@ def _renew_seals(database: Database, table: SqlTable, version: int) -> None:
             for at in bools:
                 if at < len(values):
                     values[at] = bool(values[at])
-            if version > SEALED and seal_values(table.row, tuple(values[: len(known)])) != old:
+            if version > SEALED and checksum_values(table.row, tuple(values[: len(known)])) != old:
                 what = f"row {place[-1]} of {table.name} is not what was written"
                 raise DamagedStore(f"{database.url.shown} is damaged: {what}; restore a copy, and upgrade that")
-            renewed.append((seal_values(table.row, tuple(values)), *place))
+            renewed.append((checksum_values(table.row, tuple(values)), *place))
         _update(database, table, "seal", renewed)
 
 
@@ -115,22 +114,22 @@ UPDATE ramgape_studies SET withdrawn = asked
 - (SELECT count(*) FROM ramgape_pulls WHERE study_id = id)
 - (SELECT count(number) FROM ramgape_observations WHERE study_id = id)
 """
-LAST_LINK = """
+LAST_CHAIN = """
 UPDATE ramgape_studies SET chain = coalesce(
     (SELECT chain FROM ramgape_observations WHERE study_id = id ORDER BY place DESC LIMIT 1), 0
 )
 """
 
 
-def _link_observations(database: Database) -> None:
+def _chain_observations(database: Database) -> None:
     """Give every observation the check value of all observations of its study up to it."""
-    link, linked = 0, None
+    chain, before = 0, None
     for rows in _pages(database, OBSERVATIONS, ("arm", "reward")):
-        links = []
+        chains = []
         for study, place, arm, reward in rows:
-            link, linked = next_link(link if study == linked else 0, arm, reward), study
-            links.append((link, study, place))
-        _update(database, OBSERVATIONS, "chain", links)
+            chain, before = next_chain(chain if study == before else 0, arm, reward), study
+            chains.append((chain, study, place))
+        _update(database, OBSERVATIONS, "chain", chains)
 
 
 def _separate_keys(database: Database) -> None:
@@ -149,8 +148,8 @@ STEPS: Mapping[int, tuple[str | Callable[[Database], None], ...]] = {  # of each
         f"UPDATE ramgape_failures {TOKEN}",
         f"UPDATE ramgape_observations {TOKEN} WHERE number IS NOT NULL",
         WITHDRAWN,
-        _link_observations,
-        LAST_LINK,
+        _chain_observations,
+        LAST_CHAIN,
         _separate_keys,
         'CREATE UNIQUE INDEX ramgape_studies_random ON ramgape_studies ("key")',
         "CREATE INDEX ramgape_pulls_revision ON ramgape_pulls (study_id, revision)",

@@ -6,6 +6,9 @@ clock of the store's own, which nobody sets.
 
 from __future__ import annotations
 
+import math
+import struct
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
@@ -40,6 +43,7 @@ class StudyRow(NamedTuple):
     chain: int = 0  # the check value of all observations, which is that of the last one
     batches: int = 0  # how many there are
     lost: int = 0  # attempts that went with the machine that made them
+    outcomes: str = ""  # JSON: the names of all outcomes that trials have given, in the order of their first trials
 
 
 class PullRow(NamedTuple):
@@ -61,6 +65,7 @@ class PullRow(NamedTuple):
     item: int | None = None  # what the trial is to be about, by its place in the study's list of items
     answer_price: float | None = None  # told with an answer that is held back
     answer_info: str | None = None
+    answer_outcomes: bytes | None = None
 
 
 class ObservationRow(NamedTuple):
@@ -79,10 +84,11 @@ class ObservationRow(NamedTuple):
     item: int | None = None  # what the trial was about, by its place in the study's list of items
     price: float | None = None  # what it has cost, if that was told
     info: str | None = None  # JSON: whatever else was told
+    outcomes: bytes | None = None  # of a trial with several: packed in the order of their names; see `pack_outcomes`
 
     def answer(self) -> AnswerRow:
         """What it says of the pull that it answers."""
-        return AnswerRow(self.attempt, self.reward, self.failed, self.token or "", self.price, self.info)
+        return AnswerRow(self.attempt, self.reward, self.failed, self.token or "", self.price, self.info, self.outcomes)
 
 
 class FailureRow(NamedTuple):
@@ -133,6 +139,7 @@ class AnswerRow(NamedTuple):
     token: str
     price: float | None = None
     info: str | None = None
+    outcomes: bytes | None = None
 
 
 @dataclass(slots=True)
@@ -163,8 +170,6 @@ class Changes:
 
         Another operation in the same transaction may have changed it: the same worker asks again, or leaves.
         """
-        if not self.new_pulls:
-            return
         first = self.new_pulls[0].number  # the others have higher numbers
         later = {pull.number: pull for pull in self.changed_pulls if pull.number >= first}
         gone = {pull.number for pull in self.answered_pulls if pull.number >= first}
@@ -183,3 +188,23 @@ class Changes:
         self.batches.clear()
         self.specification = None
         self.requests.clear()
+
+
+def pack_outcomes(outcomes: Mapping[str, float], names: list[str]) -> bytes:
+    """Pack the outcomes of a trial as doubles in the order of their names; new names are added to the list.
+
+    An outcome that the trial lacks is NaN, or left out at the end. No outcome is NaN, so nothing is lost.
+
+    >>> names = ["accuracy", "cost"]
+    >>> unpack_outcomes(pack_outcomes({"cost": 0.5, "latency": 2.0}, names), names), names
+    ({'cost': 0.5, 'latency': 2.0}, ['accuracy', 'cost', 'latency'])
+    """
+    names += [name for name in outcomes if name not in names]
+    last = max((place for place, name in enumerate(names) if name in outcomes), default=-1)
+    return struct.pack(f"<{last + 1}d", *[outcomes.get(name, math.nan) for name in names[: last + 1]])
+
+
+def unpack_outcomes(packed: bytes, names: Sequence[str]) -> dict[str, float]:
+    """Return the outcomes of a trial by name, without those that it lacks."""
+    values = struct.unpack(f"<{len(packed) // 8}d", packed)
+    return {name: value for name, value in zip(names, values, strict=False) if value == value}

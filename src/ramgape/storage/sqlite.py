@@ -16,10 +16,10 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ramgape.errors import DamagedStore, StorageError
+from ramgape.storage.checksums import damaged
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
 from ramgape.storage.places import make_private, store_exists
 from ramgape.storage.records import Moment
-from ramgape.storage.rows import damaged
 from ramgape.storage.urls import StoreUrl
 
 # Before, a write-ahead log could lose transactions when two processes reset it at once.

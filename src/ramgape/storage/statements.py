@@ -68,7 +68,7 @@ def _insert(table: SqlTable, first: int = 0) -> str:
 
 
 def _select(table: SqlTable) -> str:
-    """The record and its seal; of a pull also the clock."""
+    """The record and its checksum; of a pull also the clock."""
     names = (*table.row._fields, *table.behind[:2])
     return f"SELECT {quoted(names)} FROM ramgape_{table.name}"
 

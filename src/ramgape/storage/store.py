@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ramgape.errors import StorageUnavailable, deleted_meanwhile
+from ramgape.storage.checksums import FIXED, open_rows, with_checksum
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
 from ramgape.storage.records import (
     KEPT,
@@ -24,8 +25,6 @@ from ramgape.storage.records import (
     SnapshotRow,
     StudyRow,
 )
-from ramgape.storage.rows import open_rows
-from ramgape.storage.seals import FIXED, sealed
 
 ENDED = 1e-9  # a lease of another time: it ran out, and was not given back
 
@@ -67,10 +66,10 @@ class SqlStore:
                 if database.is_duplicate(error):
                     return None
                 database.complain(error)
-            # The id, which the database has chosen, is sealed with the rest.
+            # The checksum covers the id, which the database has chosen.
             found = database.execute(self._statements.find_study, (name,)).fetchone()
             row = StudyRow._make(found[:-1])
-            database.execute(self._statements.update_study, (*sealed(row)[FIXED:], row.id))
+            database.execute(self._statements.update_study, (*with_checksum(row)[FIXED:], row.id))
             database.commit()
             return row
         finally:
@@ -181,7 +180,7 @@ class SqlStore:
 
     def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
         """Write a snapshot in place of the last one, in a transaction of its own."""
-        database, values = self._database, (study_id, *sealed(snapshot))  # sealed before others have to wait
+        database, values = self._database, (study_id, *with_checksum(snapshot))  # computed before others have to wait
         try:
             database.begin(write=True)
             database.execute(self._statements.delete_snapshot, (study_id,))
@@ -201,12 +200,12 @@ class SqlStore:
 
     def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
         """Write observations, the first of which gets this place; `write`, with their counters, follows."""
-        placed = [(study_id, at, *sealed(seen)) for at, seen in enumerate(rows, place)]
+        placed = [(study_id, at, *with_checksum(seen)) for at, seen in enumerate(rows, place)]
         self._database.execute_many(self._statements.insert_observation, placed)
 
     def write(self, row: StudyRow, changes: Changes, place: int) -> None:
         """Write the counters of a study and what changed in it; the first new observation gets this place."""
-        self._last = sealed(row), row
+        self._last = with_checksum(row), row
         with self._database.batch():
             updated = self._database.execute(self._statements.update_study, (*self._last[0][FIXED:], row.id))
             if changes.specification is not None:
@@ -228,19 +227,23 @@ class SqlStore:
         if changes.observations:
             self.add_observations(study, changes.observations, place)
         changed = [
-            (*sealed(pull)[1:], *own, study, pull.number, pull.token)
+            (*with_checksum(pull)[1:], *own, study, pull.number, pull.token)
             for pull in changes.changed_pulls
             if pull.number not in answered
         ]
         if changed:
             touched += database.execute_many(statements.update_pull, changed)
         if changes.new_pulls:
-            database.execute_many(statements.insert_pull, [(study, *sealed(pull), *own) for pull in changes.new_pulls])
-        if changes.failures:
-            database.execute_many(statements.insert_failure, [(study, *sealed(each)) for each in changes.failures])
-        if changes.batches:
-            database.execute_many(statements.insert_batch, [(study, *sealed(each)) for each in changes.batches])
+            pulls = [(study, *with_checksum(pull), *own) for pull in changes.new_pulls]
+            database.execute_many(statements.insert_pull, pulls)
+        others: tuple[tuple[str, Sequence[tuple[Any, ...]]], ...] = (
+            (statements.insert_failure, changes.failures),
+            (statements.insert_batch, changes.batches),
+            (statements.insert_request, changes.requests),
+        )
+        for statement, rows in others:
+            if rows:
+                database.execute_many(statement, [(study, *with_checksum(row)) for row in rows])
         if changes.requests:
-            database.execute_many(statements.insert_request, [(study, *sealed(each)) for each in changes.requests])
             database.execute(statements.forget_requests, (study, changes.requests[-1].made_at - KEPT))
         return touched, len(answered) + len(changed)

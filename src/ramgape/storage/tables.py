@@ -7,7 +7,7 @@ a column is written once. To add one:
 2. Name it in `added` of its table, with the next version.
 3. Raise `NEWEST` in `versions`. If the default is not what old rows should have, add a step to `migrations.STEPS`.
 
-Columns are never renamed or removed, and fields never change their order: the seals of old rows depend on it.
+Columns are never renamed or removed, and fields never change their order: the checksums of old rows depend on it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Extra(NamedTuple):
 
     study_id: int
     place: int  # of an observation, from 0
-    seal: int = 0  # check value of the record
+    seal: int = 0  # checksum of the record
     clock: str = ""  # the clock that the lease of a pull is measured by
     revision: int = 0  # of the study, in which a pull was last changed
 
@@ -59,16 +59,26 @@ class SqlTable(NamedTuple):
 
 
 STUDIES = SqlTable(
-    "studies", StudyRow, ("id",), {"withdrawn": 2, "lost": 6}, before=(), unique=("name",), clustered=False
+    "studies",
+    StudyRow,
+    ("id",),
+    {"withdrawn": 2, "lost": 6, "outcomes": 7},
+    before=(),
+    unique=("name",),
+    clustered=False,
 )
 PULLS = SqlTable(
-    "pulls", PullRow, ("study_id", "number"), {"token": 2, "item": 4}, behind=("seal", "clock", "revision")
+    "pulls",
+    PullRow,
+    ("study_id", "number"),
+    {"token": 2, "item": 4, "answer_outcomes": 7},
+    behind=("seal", "clock", "revision"),
 )
 OBSERVATIONS = SqlTable(
     "observations",
     ObservationRow,
     ("study_id", "place"),
-    {"token": 2, "item": 4},
+    {"token": 2, "item": 4, "outcomes": 7},
     before=("study_id", "place"),
     unique=("study_id", "number"),
 )

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ramgape.errors import StorageError, shorten
+from ramgape.storage.checksums import damaged
 from ramgape.storage.database import Database
-from ramgape.storage.rows import damaged
 
-NEWEST = 6  # the version that this program makes and reads
+NEWEST = 7  # the version that this program makes and reads
 VERSION_TABLE = "ramgape_version"
 MAKE_VERSION = (
     f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL, "

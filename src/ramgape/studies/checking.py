@@ -9,8 +9,8 @@ from typing import Any
 
 from ramgape.errors import DamagedStore, StorageError, UnknownStudy
 from ramgape.storage import Store, open_store
+from ramgape.storage.checksums import next_chain
 from ramgape.storage.records import StudyRow
-from ramgape.storage.seals import next_link
 from ramgape.storage.urls import shown
 from ramgape.studies.specification import StudySpec
 
@@ -83,7 +83,7 @@ def check_study(store: Store, name: str) -> StudyCheck:
 def _problems(store: Store, row: StudyRow) -> Iterator[str]:
     """What is wrong with a study. Observations are read in pages, so that others can write in between.
 
-    What was read has unbroken seals, or an error would have come. That says nothing of rows which are not there.
+    What was read has right checksums, or an error would have come. That says nothing of rows which are not there.
     """
     StudySpec.from_text(row.specification)
     row, now = store.begin(row.id, write=False)
@@ -103,7 +103,7 @@ def _problems(store: Store, row: StudyRow) -> Iterator[str]:
     if len(batches) != row.batches:
         yield f"there are {len(batches)} of {row.batches} batches"
     waiting = {pull.number for pull in pulls}
-    link = answered = place = 0
+    chain = answered = place = 0
     for start in range(0, row.told, PAGE):
         store.begin(row.id, write=False)
         try:
@@ -111,14 +111,14 @@ def _problems(store: Store, row: StudyRow) -> Iterator[str]:
         finally:
             store.rollback()
         for place, seen in enumerate(page, start):
-            if next_link(link, seen.arm, seen.reward) != seen.chain:
+            if next_chain(chain, seen.arm, seen.reward) != seen.chain:
                 yield f"observation {place} does not belong behind the one before it, which was another"
-            link, answered = seen.chain, answered + (seen.number is not None)
+            chain, answered = seen.chain, answered + (seen.number is not None)
             if seen.number in waiting:
                 yield f"pull {seen.number} is answered, and waits for an answer"
         if not page:  # a count that is far beyond what is there
             break
-    if link != row.chain:
+    if chain != row.chain:
         yield f"the last observation is another than the one that was told last, after {place + 1} of {row.told}"
     if row.asked != answered + len(pulls) + row.withdrawn:
         yield f"of {row.asked} pulls {answered} are answered, {len(pulls)} open and {row.withdrawn} withdrawn"

@@ -1,35 +1,50 @@
-"""What goes into a ledger, and what its rows say of it: trials made elsewhere, answers that are held back."""
+"""What goes into a state, and what its rows say of it: trials made elsewhere, answers that are held back."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.errors import BudgetSpent, ChangedAnswer, InvalidSpec
+from ramgape.errors import BudgetSpent, ChangedAnswer, InvalidReward, InvalidSpec, require, shorten
+from ramgape.search.outcome import Outcome, check_price, check_reward, outcome_of
+from ramgape.search.spec import Spec
 from ramgape.storage.records import AnswerRow, ObservationRow, PullRow
-from ramgape.studies.pull_ids import PullId, write_pull_id
+from ramgape.studies.blocks import with_block
+from ramgape.studies.exchange import PullId, write_info, write_pull_id
 from ramgape.studies.specification import StudySpec
+
+if TYPE_CHECKING:
+    from ramgape.search.outcomes import TrialOutcomes
+
+MOST_OUTCOMES = 200  # of a trial, and of a study
 
 
 class Told(NamedTuple):
-    """An answer on its way in."""
+    """A result on its way in."""
 
     pull_id: PullId
-    reward: float
+    reward: float  # of a trial with several outcomes: the first one that is asked about
     price: float | None = None
     info: str | None = None
+    outcomes: Mapping[str, float] | None = None
 
 
 class Seen(NamedTuple):
-    """Observations in order, as columns: arms and rewards; of a study that has them, prices (NaN: not told)."""
+    """Observations in order, as columns; prices are NaN where none was reported."""
 
     arms: NDArray[np.int64]
     rewards: NDArray[np.float64]
     prices: NDArray[np.float64] | None = None
+    outcomes: list[Mapping[str, float]] | None = None  # where a trial has several
+
+    @property
+    def learned(self) -> Any:
+        """What the search learns: rewards, or a mapping for each trial."""
+        return self.rewards if self.outcomes is None else self.outcomes
 
     def part(self, start: int, stop: int) -> Seen:
         """Those from one place to before another."""
@@ -48,6 +63,7 @@ class Trial(NamedTuple):
     item: int | None = None
     price: float | None = None
     info: str | None = None
+    outcomes: Mapping[str, float] | None = None
 
 
 def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None:
@@ -62,20 +78,20 @@ def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None
         raise BudgetSpent(room, given=f"{count:,}")
 
 
-def require_same(what: str, pull_id: PullId, earlier: float | None, given: float | None) -> None:
+def require_same(what: str, pull_id: PullId, earlier: object, given: object) -> None:
     """Complain about another answer than the one that was told before."""
     if given is not None and given != earlier:
-        about, allowed = f"the {what} of pull {write_pull_id(*pull_id)}", f"{earlier!r}, as it was told before"
-        raise ChangedAnswer(what=about, allowed=allowed, given=repr(given))
+        about, allowed = f"the {what} of pull {write_pull_id(*pull_id)}", f"{shorten(earlier)}, as it was told before"
+        raise ChangedAnswer(what=about, allowed=allowed, given=shorten(given))
 
 
-def columns_of(rows: Sequence[ObservationRow]) -> Seen:
-    """Arms and rewards, and prices if any was told."""
+def columns_of(rows: Sequence[ObservationRow], outcomes: list[Mapping[str, float]] | None = None) -> Seen:
+    """Rows as columns, with prices if any was reported."""
     arms, rewards = [row.arm for row in rows], [row.reward for row in rows]
     prices = None
     if any(row.price is not None for row in rows):
         prices = np.array([math.nan if row.price is None else row.price for row in rows])
-    return Seen(np.array(arms, np.int64), np.array(rewards, np.float64), prices)
+    return Seen(np.array(arms, np.int64), np.array(rewards, np.float64), prices, outcomes)
 
 
 def held_answer(pull: PullRow) -> AnswerRow | None:
@@ -83,10 +99,46 @@ def held_answer(pull: PullRow) -> AnswerRow | None:
     if pull.answer is None:
         return None
     answer = (pull.answer_attempt, pull.answer, pull.answer_failed, pull.token)
-    return AnswerRow(*answer, pull.answer_price, pull.answer_info)
+    return AnswerRow(*answer, pull.answer_price, pull.answer_info, pull.answer_outcomes)
 
 
 def holding(pull: PullRow, answer: AnswerRow, moment: float) -> PullRow:
     """An open pull whose answer is held back."""
-    held = {"answer_failed": answer.failed, "answer_attempt": answer.attempt, "answer_info": answer.info}
-    return pull._replace(answer=answer.reward, answered_at=moment, answer_price=answer.price, **held)  # type: ignore[arg-type]
+    held: dict[str, Any] = {
+        "answer_failed": answer.failed,
+        "answer_attempt": answer.attempt,
+        "answer_info": answer.info,
+    }
+    held["answer_outcomes"] = answer.outcomes
+    return pull._replace(answer=answer.reward, answered_at=moment, answer_price=answer.price, **held)
+
+
+Checked = tuple[float, float | None, str | None, Mapping[str, float] | None]
+
+
+def checked_outcome(search: Spec, given: object, arm: object = None) -> Checked:
+    """The reward, price, information and outcomes of what a trial gave, or an error that names the arm.
+
+    Args:
+        search: What the study searches for.
+        given: The reward, the outcomes by name, or an `Outcome` with more.
+        arm: The arm, if it is known.
+    """
+    named = arm if isinstance(arm, str) else None
+    measured = measured_by(search)
+    if measured is None and not isinstance(given, Outcome):
+        price = None if search.spend is None else check_price(None, search)
+        return check_reward(search, given, named), price, None, None
+    outcome = outcome_of(given)
+    price, info = check_price(outcome.price, search), write_info(with_block(outcome.info, outcome.block))
+    if measured is None:
+        return check_reward(search, outcome.reward, named), price, info, None
+    by_name = getattr(outcome, "outcomes", None)
+    outcomes = measured.read(outcome.reward if by_name is None else by_name, named or "of this pull")
+    require(len(outcomes) <= MOST_OUTCOMES, "outcomes", f"at most {MOST_OUTCOMES}", len(outcomes), InvalidReward)
+    return outcomes[measured.measured[0]], price, info, outcomes
+
+
+def measured_by(search: Spec) -> TrialOutcomes | None:
+    """How the trials of a search are read where they give several outcomes; None where they give one reward."""
+    return None if getattr(search, "plain", False) else getattr(search, "outcomes", None)

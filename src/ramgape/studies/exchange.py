@@ -1,23 +1,48 @@
-"""What goes back and forth between a study and those who make its trials: pulls, and what became of answers."""
+"""What a study and its workers exchange: pulls, results, and what became of them.
+
+A pull is written `9f86d081884c7d659a2f-17`: a random token and its number in the study. A further attempt at the same
+pull is `9f86d081884c7d659a2f-17.2`. The storage keeps the token with the pull, so the name of a pull of another study,
+or of the same study before it was restored from a copy, is never taken for one of this study.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+import os
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ramgape.common.checks import as_float, check_many, check_text, is_text, whole
-from ramgape.errors import InvalidReward, InvalidSpec, require, shorten
-from ramgape.studies.pull_ids import PullId, read_pull_id, read_pull_ids
+from ramgape.errors import InvalidReward, InvalidSpec, UnknownPull, require, shorten
 
 DEFAULT_LEASE = 3600.0  # seconds
 RUN_LEASE = 60.0  # of `run`, which renews it
 LONGEST_REASON = 2000
 LONGEST_INFO = 10_000
 MOST_AT_ONCE = 100_000  # pulls that one ask gives
+
+TOKEN_BYTES = 10  # 80 bits
+KEY_BYTES = 8
+# Names from before every pull had a token of its own have the key of their study in its place, of six digits.
+PATTERN = re.compile(r"([0-9a-f]{20}|[0-9a-f]{6})-(0|[1-9][0-9]{0,15})(?:\.([1-9][0-9]{0,8}))?", re.ASCII)
+
+# Seeds fit into 31 bits, since many programs take no larger ones. Up to so many pulls all attempts have different ones.
+DISTINCT_PULLS = 2**25
+SEEDS = 0x7FFFFFFF  # the largest
+
+
+class PullId(NamedTuple):
+    """An attempt at a pull, by its name."""
+
+    token: str
+    number: int
+    attempt: int
 
 
 class Pull(NamedTuple):
@@ -151,3 +176,69 @@ def pair_of(given: Any, what: str, words: str) -> tuple[Any, Any]:
     except (TypeError, ValueError):
         raise InvalidSpec(what=what, allowed=f"a pair {words}", given=shorten(given)) from None
     return first, second
+
+
+# --- names of pulls, and seeds -----------------------------------------------------------------------------------
+
+
+def new_key() -> str:
+    """For a new study."""
+    return secrets.token_hex(KEY_BYTES)
+
+
+def new_token() -> str:
+    """For a new pull."""
+    return os.urandom(TOKEN_BYTES).hex()  # as `secrets` does, in half the time
+
+
+def write_pull_id(token: str, number: int, attempt: int) -> str:
+    """The name of an attempt at a pull.
+
+    >>> write_pull_id("9f86d081884c7d659a2f", 17, 1), write_pull_id("9f86d081884c7d659a2f", 17, 2)
+    ('9f86d081884c7d659a2f-17', '9f86d081884c7d659a2f-17.2')
+    """
+    return f"{token}-{number}" if attempt == 1 else f"{token}-{number}.{attempt}"
+
+
+def read_pull_id(text: object) -> PullId:
+    """What a name says; an error for what is no name of a pull."""
+    found = _known_id(text) if isinstance(text, str) else None
+    if found is None:
+        allowed = f"one that `ask` has given, such as {new_token()}-17"
+        raise UnknownPull(what="pull", allowed=allowed, given=shorten(text))
+    return found
+
+
+def read_pull_ids(texts: Sequence[object]) -> tuple[PullId, ...]:
+    """What several names say; quicker than one by one, for a worker that has hundreds under way."""
+    with suppress(TypeError):  # what is no text
+        found = [known for known in map(_known_id, texts) if known is not None]
+        if len(found) == len(texts):
+            return tuple(found)
+    return tuple(map(read_pull_id, texts))
+
+
+@lru_cache(maxsize=4096)
+def _known_id(text: str) -> PullId | None:
+    """Of hundreds of pulls under way a worker says at every exchange that it knows them."""
+    found = PATTERN.fullmatch(text)
+    if found is None:
+        return None
+    token, number, attempt = found.groups()
+    return PullId(token, int(number), 1 if attempt is None else int(attempt))
+
+
+def base_seed(seed: int | None, key: str) -> int:
+    """What all that is random in a study comes from: its seed, or else its key, which is random."""
+    return int(key, 16) if seed is None else seed
+
+
+def seed_of(base: int, number: int, attempt: int) -> int:
+    """The seed of an attempt: looks random, is always the same, and differs between attempts and between pulls.
+
+    Each step maps the numbers of 31 bits one to one. Of the base its lowest 31 bits count.
+    """
+    mixed = (number + (attempt - 1) * DISTINCT_PULLS + base * 0x9E3779B1) & SEEDS
+    mixed = ((mixed ^ (mixed >> 15)) * 0x2C1B3C6D) & SEEDS
+    mixed = ((mixed ^ (mixed >> 15)) * 0x297A2D39) & SEEDS
+    return mixed ^ (mixed >> 15)

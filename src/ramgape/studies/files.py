@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
+from types import TracebackType
 from typing import IO, Any, NamedTuple
 
-from ramgape.common.checks import check_text, whole
+from ramgape.common.checks import check_many, check_text, whole
 from ramgape.common.files import check_path, name_of, opened, read_number, read_objects
 from ramgape.common.whole_files import is_stream, replacing
 from ramgape.data.columns import (
@@ -25,11 +28,14 @@ from ramgape.data.columns import (
     kind_of_texts,
 )
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten
-from ramgape.search.outcome import of_arm, told_price
-from ramgape.studies.exchange import write_info
+from ramgape.search.outcome import Outcome, of_arm, told_price
+from ramgape.studies.blocks import with_block
+from ramgape.studies.entries import Trial, checked_outcome
+from ramgape.studies.exchange import pair_of, write_info
 from ramgape.studies.report import read_time, write_time
-from ramgape.studies.sharing import with_block
+from ramgape.studies.specification import StudySpec
 
+IN_MEMORY = 8 * 2**20  # bytes of an import buffer; what is larger goes into a temporary file
 FORMS = ("csv", "jsonl")
 OPTIONAL = ("told_at", "failed", "worker", "pull", "item", "price", "info")
 DETAILS = ("item", "price", "info")  # columns that are left out where no row has anything there
@@ -49,6 +55,7 @@ class ImportedRow(NamedTuple):
     item: int | None = None  # by its place in the study's list
     price: float | None = None
     info: str | None = None  # JSON
+    outcomes: Mapping[str, float] | None = None  # where a trial has several; the reward is one of them
 
 
 def write_rows(
@@ -234,3 +241,49 @@ def written(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     else:
         with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
             yield stream
+
+
+class ImportBuffer:
+    """Trials on their way into a study, on disk if they are many, until all of them are checked."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - closed at the end of its own context
+        self.count = 0
+
+    def add(self, trials: list[Trial]) -> None:
+        """Put a chunk behind the others."""
+        pickle.dump([tuple(trial) for trial in trials], self._file, pickle.HIGHEST_PROTOCOL)
+        self.count += len(trials)
+
+    def __iter__(self) -> Iterator[list[Trial]]:
+        self._file.seek(0)
+        read = 0
+        while read < self.count:
+            chunk = [Trial._make(values) for values in pickle.load(self._file)]
+            read += len(chunk)
+            yield chunk
+
+    def __enter__(self) -> ImportBuffer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def trials_of(data: Iterable[object], spec: StudySpec) -> Iterator[Trial]:
+    """Trials made already, from pairs or mappings."""
+    check_many(data, "data", "pairs (arm, reward), or mappings with these keys")
+    places = {name: place for place, name in enumerate(spec.search.names)}
+    for number, each in enumerate(data):
+        with located(f"data[{number}]"):
+            mapped = isinstance(each, Mapping) and "arm" in each and "reward" in each
+            pair = (each["arm"], each["reward"]) if mapped else each  # type: ignore[index]
+            arm, reward = pair_of(pair, "a row of data", "(arm, reward) or a mapping with these keys")
+            known_name(str(arm), places, "arm")
+            if mapped:
+                price, info, block = (each.get(name) for name in ("price", "info", "block"))  # type: ignore[attr-defined]
+                reward = Outcome(reward, price, info, block)
+            reward, price, info, outcomes = checked_outcome(spec.search, reward, str(arm))
+            yield Trial(places[str(arm)], reward, price=price, info=info, outcomes=outcomes)

@@ -22,9 +22,9 @@ from ramgape.search.quality import TrialQuality
 from ramgape.search.result import Expectation, Goal, Result, Stopped
 from ramgape.storage.records import FailureRow, ObservationRow, StudyRow
 from ramgape.studies.arrivals import RetiredArm
-from ramgape.studies.ledger import Ledger
-from ramgape.studies.pull_ids import write_pull_id
+from ramgape.studies.exchange import write_pull_id
 from ramgape.studies.specification import ASKING_ORDER, StudySpec, read_outline
+from ramgape.studies.state import StudyState
 from ramgape.trials.progress import Progress, progress_of
 from ramgape.trials.remaining import expect_pulls
 
@@ -167,19 +167,19 @@ class StudySummary(Portable):
 class Inference:
     """What a study has observed at one moment: inferred from a copy of its search, while the study itself goes on."""
 
-    def __init__(self, ledger: Ledger, quality: TrialQuality) -> None:
-        self._state = ledger.state
-        self._done = ledger.done
-        self._spec = ledger.spec
+    def __init__(self, state: StudyState, quality: TrialQuality) -> None:
+        self._version = state.version
+        self._done = state.done
+        self._spec = state.spec
         self._quality = quality
         # Pulls that are closed have been answered, so what was told beyond them was observed or imported.
-        self._observed = ledger.told > ledger.asked - len(ledger.open)
-        self.engine = ledger.engine.copy()
+        self._observed = state.told > state.asked - len(state.open)
+        self.engine = state.engine.copy()
         self._results: dict[Stopped, Result] = {}
 
-    def is_of(self, ledger: Ledger) -> bool:
+    def is_of(self, state: StudyState) -> bool:
         """Whether nothing has changed since."""
-        return ledger.state == self._state
+        return state.version == self._version
 
     @cached_property
     def expected(self) -> Expectation | None:
@@ -258,14 +258,14 @@ def count_info(rows: Iterable[ObservationRow]) -> dict[str, dict[str, int]]:
 
 
 def draft_report(
-    row: StudyRow, ledger: Ledger, failures: Iterable[FailureRow], last_rows: Iterable[ObservationRow]
+    row: StudyRow, state: StudyState, failures: Iterable[FailureRow], last_rows: Iterable[ObservationRow]
 ) -> dict[str, Any]:
-    """All that a report has but the result, from a ledger that is up to date."""
-    names, retired = ledger.spec.search.names, set(ledger.spec.retired)
+    """All that a report has but the result, from a state that is up to date."""
+    names, retired = state.spec.search.names, set(state.spec.retired)
     failures = sorted(failures, key=attrgetter("failed_at"))
     reasons = Counter((names[each.arm], each.reason) for each in reversed(failures))
     failed: Counter[int] = Counter(failure.arm for failure in failures)
-    pending = Counter(pull.arm for pull in ledger.open.values() if not pull.given_up and pull.answer is None)
+    pending = Counter(pull.arm for pull in state.open.values() if not pull.given_up and pull.answer is None)
     last = tuple(
         Failure(
             write_pull_id(each.token, each.number, each.attempt),
@@ -279,22 +279,22 @@ def draft_report(
     return {
         "name": row.name,
         "created_at": write_time(row.created_at),
-        "told": ledger.told,
-        "pending": ledger.pending,
-        "failed": ledger.failed,
-        "given_up": ledger.given_up,
-        "late": ledger.late,
-        "held": ledger.held,
-        "done": ledger.done,
+        "told": state.told,
+        "pending": state.pending,
+        "failed": state.failed,
+        "given_up": state.given_up,
+        "late": state.late,
+        "held": state.held,
+        "done": state.done,
         "arms_pending": {name: pending[place] for place, name in enumerate(names) if name not in retired},
         "arms_failed": {name: failed[place] for place, name in enumerate(names) if name not in retired},
         "failures": last,
         "reasons": tuple((arm, reason, times) for (arm, reason), times in reasons.items()),
-        "progress": progress_of(ledger.engine),
-        "retired": ledger.field.retired(),
+        "progress": progress_of(state.engine),
+        "retired": state.retired_arms,
         "info": count_info(last_rows),
-        "lost": ledger.lost,
-        "waits_for": ledger.waits_for,
+        "lost": state.lost,
+        "waits_for": state.waits_for,
     }
 
 

@@ -26,6 +26,7 @@ from ramgape.errors import FailingArm, InvalidReward, RamgapeError, StorageUnava
 from ramgape.options import RUN, Trials, complete
 from ramgape.search.outcome import Outcome
 from ramgape.search.result import Result, Stopped
+from ramgape.studies.entries import checked_outcome
 from ramgape.studies.exchange import MOST_AT_ONCE, RUN_LEASE
 from ramgape.trials.calls import Calls, Limits, error_of, make_limits
 from ramgape.trials.choice import Workers, engine_of
@@ -130,7 +131,7 @@ class Runner:
         self.failed: list[tuple[Pull, str]] = []  # and why; not told yet
         self.lost: list[Pull] = []  # likewise
         self.fatal: BaseException | None = None  # why no trial can be made any more
-        self.patience = study.patience
+        self.patience = study.backend.patience
 
     def to_the_end(self) -> Result:
         """Ask and tell until the study is done, or something ends it before."""
@@ -211,7 +212,7 @@ class Runner:
     def _tell_watcher(self) -> None:
         """Say where the study stands, if somebody wants to know."""
         if self.watcher is not None and self.watcher.wanted:
-            self._patiently(partial(self.study._desk.show, self.watcher))
+            self._patiently(partial(self.study.backend.show, self.watcher))
 
     def _is_ended(self) -> bool:
         """Whether the callback wants to end it here; an error if no trial can be made any more."""
@@ -221,7 +222,7 @@ class Runner:
         if self.fatal is not None:
             raise self.fatal
         assert self.callback is not None
-        return bool(self.callback(self._patiently(self.study.known_progress)))
+        return bool(self.callback(self._patiently(self.study.backend.progress)))
 
     def _collect(self, ended: Sequence[tuple[Pull, Future[Any]]]) -> None:
         """Take over what was measured, and which trials failed."""
@@ -234,7 +235,9 @@ class Runner:
                 continue
             if error is None:
                 try:
-                    self.untold.append((pull, self.study.check_outcome(future.result(), pull.arm)))
+                    result = future.result()
+                    checked_outcome(self.study.spec.search, result, pull.arm)
+                    self.untold.append((pull, result))
                 except InvalidReward as invalid:
                     error = invalid
             if isinstance(error, (WorkerLost, CancelledError)) and not self.is_last_try(pull):
@@ -313,7 +316,7 @@ class Runner:
     @contextmanager
     def renewing(self) -> Iterator[None]:
         """Renew the leases of what is under way, for as long as this lasts."""
-        if not self.study.durable:
+        if not self.study.backend.durable:
             yield
             return
         over = threading.Event()

@@ -1,4 +1,4 @@
-"""Where a ledger meets its store: every operation is one transaction, and sees what all others have done before.
+"""Where a state meets its store: every operation is one transaction, and sees what all others have done before.
 
 Threads take turns. What has been written by others since the last time is read first; what the operation changes is
 written before it returns. After an error nothing of it remains, neither in the store nor in memory.
@@ -22,13 +22,12 @@ from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnav
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.outcome import TOLD_PRICES
 from ramgape.search.quality import TrialQuality, with_names
+from ramgape.storage.checksums import chain_over, damaged, next_chain
 from ramgape.storage.protocol import Store
 from ramgape.storage.records import AnswerRow, Moment, ObservationRow, RequestRow, StudyRow
-from ramgape.storage.rows import damaged
-from ramgape.storage.seals import link_over, next_link
-from ramgape.studies.entries import Seen
-from ramgape.studies.ledger import Ledger
+from ramgape.studies.entries import Seen, columns_of
 from ramgape.studies.specification import StudySpec
+from ramgape.studies.state import StudyState, names_in
 from ramgape.trials.history import Recorder
 
 NOTHING = Seen(np.empty(0, np.int64), np.empty(0))
@@ -47,31 +46,32 @@ class StudySession:
         self.row = row
         self._lock = threading.RLock()
         self._holder: int | None = None  # the thread with an operation under way
-        self._ledger: Ledger | None = None
+        self._state: StudyState | None = None
         self._place = 0  # of the first observation that is not written yet
         self.waited = 0.0  # seconds that the transaction under way, or the last one, has waited for the store
         self._flushed = False  # some of those in the transaction under way are
         self._snapshot_at = 0  # observations that the last snapshot stands for, as far as is known here
         self._interval = max(SNAPSHOT_EVERY, 10 * len(spec.search.names))  # observations between two of them
+        self._writing, self._reading = Transaction(self, True), Transaction(self, False)
         _SESSIONS.add(self)
 
     @property
     def is_changed(self) -> bool:
-        """Whether the ledger differs from what is stored."""
-        return self._flushed or (self._ledger is not None and self._ledger.changes.any())
+        """Whether the state differs from what is stored."""
+        return self._flushed or (self._state is not None and self._state.changes.any())
 
     @property
-    def known(self) -> Ledger | None:
+    def known(self) -> StudyState | None:
         """What was known after the last transaction."""
-        return self._ledger
+        return self._state
 
     def writing(self) -> Transaction:
-        """The ledger, up to date, and the time; what changes in it is written at the end."""
-        return Transaction(self, True)
+        """The state, up to date, and the time; what changes in it is written at the end."""
+        return self._writing
 
     def reading(self) -> Transaction:
-        """The ledger, up to date, and the time."""
-        return Transaction(self, False)
+        """The state, up to date, and the time."""
+        return self._reading
 
     def observations(self) -> Iterator[ObservationRow]:
         """All observations there are by now, in their order.
@@ -79,9 +79,9 @@ class StudySession:
         A page at a time, each in a transaction of its own: whoever takes them may be slow, and others want to write.
         Nothing is ever changed before the end of what was told, so the pages belong together.
         """
-        with self.reading() as (ledger, _):
-            told = ledger.told
-        link, where = 0, self.store.url
+        with self.reading() as (state, _):
+            told = state.told
+        chain, where = 0, self.store.url
         for start in range(0, told, PAGE):
             stop = min(start + PAGE, told)
             with self.reading():
@@ -89,15 +89,15 @@ class StudySession:
             if len(page) != stop - start:
                 damaged(where, f"there are {len(page)} of {stop - start} observations from {start} on")
             for row in page:
-                link = next_link(link, row.arm, row.reward)
-                if link != row.chain:
+                chain = next_chain(chain, row.arm, row.reward)
+                if chain != row.chain:
                     damaged(where, "an observation does not belong behind the one before it")
                 yield row
 
     def details(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The items and prices of observations, in order, inside a transaction: -1 and NaN where there is none.
 
-        From whole rows, whose seals are looked at: the check value of all observations knows nothing of these two.
+        They come from whole rows, each with its own checksum: the chain covers arms and rewards only.
         Who has neither need not ask.
         """
         items, prices = np.full(stop - start, -1, np.int64), np.full(stop - start, np.nan)
@@ -112,37 +112,37 @@ class StudySession:
 
     def quality(self) -> TrialQuality:
         """What became of trials that gave no result, inside a transaction."""
-        ledger, names = self._ledger, self.spec.search.names
-        assert ledger is not None
-        failures = self.store.read_failures(self.row.id) if ledger.failed else []
+        state, names = self._state, self.spec.search.names
+        assert state is not None
+        failures = self.store.read_failures(self.row.id) if state.failed else []
         found: dict[bool, Counter[int]] = {True: Counter(), False: Counter()}
         for each in failures:
             found[each.reason.startswith(TIMED_OUT)][each.arm] += 1
         return TrialQuality(
             failures=with_names(found[False], names),
             timeouts=with_names(found[True], names),
-            expired=with_names(ledger.expired, names),
-            lost=with_names(ledger.lost_of, names),
+            expired=with_names(state.expired, names),
+            lost=with_names(state.lost_of, names),
             counted=self.spec.counts_failures,
-            overtaken=not self.spec.in_order and self._is_overtaken(ledger),
+            overtaken=not self.spec.in_order and self._is_overtaken(state),
         )
 
-    def _is_overtaken(self, ledger: Ledger) -> bool:
+    def _is_overtaken(self, state: StudyState) -> bool:
         """Whether an answer was counted before that to an earlier pull, as far as it counts."""
         numbers = np.array(self.store.read_answered(self.row.id, 0), np.int64)
-        early = [pull.number for pull in ledger.open.values() if not pull.given_up]
+        early = [pull.number for pull in state.open.values() if not pull.given_up]
         return bool((np.diff(numbers) < 0).any() or min(early, default=math.inf) < numbers.max(initial=-1))
 
     def history(self) -> tuple[HistoryPoint, ...]:
         """What was known on the way, from all observations before the end, inside a transaction."""
-        ledger = self._ledger
-        assert ledger is not None
-        again = Ledger(self.spec, self.row)
-        recorder, seen = Recorder(again.engine), self._read(0).part(0, ledger.told - ledger.late)
+        state = self._state
+        assert state is not None
+        again = StudyState(self.spec, self.row)
+        recorder, seen = Recorder(again.engine), self._read(state.row(), 0).part(0, state.told - state.late)
         start = 0
         while start < len(seen.arms):
             stop = min(start + recorder.pulls_until_next, len(seen.arms))
-            again.field.learn_many(seen.part(start, stop), heed=False)
+            again.learn_many(seen.part(start, stop), heed=False)
             recorder.note()
             start = stop
         return recorder.points()
@@ -151,18 +151,18 @@ class StudySession:
 
     def find_answer(self, number: int) -> AnswerRow | None:
         """The answer to a pull, if only just now, in no store yet; to be called inside a transaction."""
-        assert self._ledger is not None
-        unwritten = (row.answer() for row in self._ledger.changes.observations if row.number == number)
+        assert self._state is not None
+        unwritten = (row.answer() for row in self._state.changes.observations if row.number == number)
         return next(unwritten, None) or self.store.read_answer(self.row.id, number)
 
     def find_request(self, key: str) -> RequestRow | None:
         """The request of a key, if it was made; likewise. A store from outside may keep none."""
-        assert self._ledger is not None
-        unwritten = (made for made in self._ledger.changes.requests if made.key == key)
+        assert self._state is not None
+        unwritten = (made for made in self._state.changes.requests if made.key == key)
         read = getattr(self.store, "read_request", None)
         return next(unwritten, None) or (None if read is None else read(self.row.id, key))
 
-    def begin(self, write: bool) -> tuple[Ledger, Moment]:
+    def begin(self, write: bool) -> tuple[StudyState, Moment]:
         """Begin a transaction, and catch up with what others have written."""
         try:
             self._lock.acquire()
@@ -189,104 +189,118 @@ class StudySession:
             raise
         try:
             if row.specification != self.row.specification:  # more was asked for, or a copy restored
-                self.spec, self.row, self._ledger = StudySpec.from_text(row.specification), row, None
-            if self._ledger is None:
-                self._ledger = self._new_ledger(row)
-            if not self._ledger.is_of(row):
+                self.spec, self.row, self._state = StudySpec.from_text(row.specification), row, None
+            if self._state is None:
+                self._state = self._new_state(row)
+            if not self._state.is_of(row):
                 self._catch_up(row, now)
-            self._place = self._ledger.told
-            return self._ledger, now
+            self._place = self._state.told
+            return self._state, now
         except BaseException:
             self.undo()
             raise
 
-    def _new_ledger(self, row: StudyRow) -> Ledger:
-        """A ledger that has everything to read; or, if a snapshot can be relied on, what came after that.
+    def _new_state(self, row: StudyRow) -> StudyState:
+        """A state that has everything to read; or, if a snapshot can be relied on, what came after that.
 
-        The snapshot has a seal of its own, and the last observation that it stands for must be there, sealed and with
+        The snapshot has its own checksum, and the last observation that it stands for must be there, sound and with
         the same check value of all before it.
         """
-        ledger, self._snapshot_at = Ledger(self.spec, self.row), 0
+        state, self._snapshot_at = StudyState(self.spec, self.row), 0
         if row.told < SNAPSHOT_EVERY:
-            return ledger
+            return state
         with suppress(DamagedStore):  # then all is read
             snapshot = self.store.read_snapshot(self.row.id)
             if snapshot is not None and snapshot.told <= row.told:
                 last = self.store.read_rows(self.row.id, snapshot.told - 1, snapshot.told)
-                if [seen.chain for seen in last] == [snapshot.chain] and ledger.restore(snapshot):
+                if [seen.chain for seen in last] == [snapshot.chain] and state.restore(snapshot):
                     self._snapshot_at = snapshot.told
-        return ledger
+        return state
 
-    def _save_snapshot(self, ledger: Ledger) -> None:
+    def _save_snapshot(self, state: StudyState) -> None:
         """Write down what the observations have led to. What was told is stored already, whatever becomes of this."""
-        self._snapshot_at = ledger.told
-        snapshot = ledger.snapshot()
+        self._snapshot_at = state.told
+        snapshot = state.snapshot()
         if snapshot is not None:
             with suppress(Exception):
                 self.store.save_snapshot(self.row.id, snapshot)
 
     def _catch_up(self, row: StudyRow, now: Moment) -> None:
-        """Read what others have written since the ledger was up to date, and no more than that."""
-        store, study, ledger = self.store, self.row.id, self._ledger
-        assert ledger is not None
-        seen = NOTHING if row.told == ledger.told else self._read(ledger.told)
-        if len(seen.arms) != row.told - ledger.told or link_over(ledger.chain, seen.arms, seen.rewards) != row.chain:
-            if not ledger.told:
+        """Read what others have written since the state was up to date, and no more than that."""
+        store, study, state = self.store, self.row.id, self._state
+        assert state is not None
+        seen = NOTHING if row.told == state.told else self._read(row, state.told)
+        if len(seen.arms) != row.told - state.told or chain_over(state.chain, seen.arms, seen.rewards) != row.chain:
+            if not state.told:
                 damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
-            self._ledger, self._snapshot_at = Ledger(self.spec, self.row), 0  # perhaps a copy was restored
+            self._state, self._snapshot_at = StudyState(self.spec, self.row), 0  # perhaps a copy was restored
             return self._catch_up(row, now)
-        anew = not ledger.revision or row.revision <= ledger.revision  # a store that was restored may have gone back
-        answered = None if anew else store.read_answered(study, ledger.told) if len(seen.arms) else []
-        batches = store.read_batches(study, ledger.told) if row.batches != ledger.batches else []
-        if len(batches) != row.batches - ledger.batches:
-            damaged(store.url, f"there are {len(batches)} of {row.batches - ledger.batches} batches")
-        pulls = store.read_pulls(study, now, None if anew else ledger.revision)
-        ledger.catch_up(row, seen, batches, pulls, answered)
+        anew = not state.revision or row.revision <= state.revision  # a store that was restored may have gone back
+        answered = None if anew else store.read_answered(study, state.told) if len(seen.arms) else []
+        batches = store.read_batches(study, state.told) if row.batches != state.batches else []
+        if len(batches) != row.batches - state.batches:
+            damaged(store.url, f"there are {len(batches)} of {row.batches - state.batches} batches")
+        pulls = store.read_pulls(study, now, None if anew else state.revision)
+        state.catch_up(row, seen, batches, pulls, answered)
         return None
 
-    def _read(self, start: int) -> Seen:
-        """The observations from a place on, in the transaction under way."""
-        arms, rewards = self.store.read_observations(self.row.id, start)
+    def _read(self, row: StudyRow, start: int) -> Seen:
+        """The observations from a place on, in the transaction in progress."""
+        if getattr(self.spec.search, "outcomes", None) is not None:
+            return self._read_outcomes(row, start)
+        arms, rewards = self.store.read_observations(row.id, start)
         prices = self.details(start, start + len(arms))[1] if self.spec.search.price == TOLD_PRICES else None
         return Seen(arms, rewards, prices)
 
+    def _read_outcomes(self, row: StudyRow, start: int) -> Seen:
+        """The same of trials with several outcomes, from whole rows."""
+        rows = [
+            each
+            for first in range(start, row.told, PAGE)
+            for each in self.store.read_rows(row.id, first, min(first + PAGE, row.told))
+        ]
+        decoder = StudyState(self.spec, row)
+        decoder.outcome_names = names_in(row)
+        return columns_of(rows, decoder.outcomes_of(rows))
+
     def flush(self) -> None:
         """Write the observations so far, in the transaction under way: a long import need not fit into memory."""
-        assert self._ledger is not None
-        rows = self._ledger.changes.observations
+        assert self._state is not None
+        rows = self._state.changes.observations
         self._flushed = True
         self.store.add_observations(self.row.id, rows, self._place)
         self._place += len(rows)
         rows.clear()
 
-    def change(self, spec: StudySpec) -> Ledger:
+    def change(self, spec: StudySpec) -> StudyState:
         """Give the study a specification that asks for more, or has other arms, in the transaction under way.
 
         All is learnt again, as if that had been asked from the start: so does whoever opens the study later.
         """
-        before, store, study = self._ledger, self.store, self.row.id
+        before, store, study = self._state, self.store, self.row.id
         assert before is not None
         assert not self.is_changed  # which would be lost
         row = before.row()._replace(specification=spec.to_text())
         if spec.arm_changes != self.spec.arm_changes:
             row = row._replace(decision=before.stands())  # the rule says it by numbers that other arms have now
-        ledger = Ledger(spec, row)
+        state = StudyState(spec, row)
         pulls = list(before.open.values())
-        ledger.begin_again(row, self._read(0), store.read_batches(study, 0), pulls)
-        self.spec, self.row, self._ledger, self._snapshot_at = spec, row, ledger, 0
-        return ledger
+        state.begin_again(row, self._read(row, 0), store.read_batches(study, 0), pulls)
+        self.spec, self.row, self._state, self._snapshot_at = spec, row, state, 0
+        return state
 
     def commit(self) -> None:
         """Write what has changed, if anything, and end the transaction."""
-        ledger = self._ledger
-        assert ledger is not None
+        state = self._state
+        assert state is not None
         try:
-            if self._flushed or ledger.changes.any():
-                ledger.revision += 1
-                ledger.changes.settle()
-                self.store.write(ledger.row(), ledger.changes, self._place)
+            if self._flushed or state.changes.any():
+                state.revision += 1
+                if state.changes.new_pulls:
+                    state.changes.settle()
+                self.store.write(state.row(), state.changes, self._place)
                 self.store.commit()
-                ledger.changes.clear()
+                state.changes.clear()
                 self._flushed = False
             else:
                 self.store.rollback()
@@ -294,8 +308,8 @@ class StudySession:
             self.undo()
             raise
         try:
-            if ledger.told - self._snapshot_at >= self._interval:
-                self._save_snapshot(ledger)
+            if state.told - self._snapshot_at >= self._interval:
+                self._save_snapshot(state)
         finally:
             self._holder = None
             self._lock.release()
@@ -304,7 +318,7 @@ class StudySession:
         """End the transaction as if it had never been. Unless nothing has changed, all is read again next time."""
         try:
             if not unchanged or self.is_changed:
-                self._ledger = None
+                self._state = None
                 self._flushed = False
             self.store.rollback()
         finally:
@@ -335,7 +349,7 @@ class StudySession:
     def renew_after_fork(self) -> None:
         """The child's own lock if another thread has the parent's: that thread is not here to release it."""
         if self._holder not in (None, threading.get_ident()):
-            self._lock, self._holder, self._ledger = threading.RLock(), None, None
+            self._lock, self._holder, self._state = threading.RLock(), None, None
 
 
 class Transaction:
@@ -347,7 +361,7 @@ class Transaction:
         self._session = session
         self._write = write
 
-    def __enter__(self) -> tuple[Ledger, Moment]:
+    def __enter__(self) -> tuple[StudyState, Moment]:
         return self._session.begin(self._write)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

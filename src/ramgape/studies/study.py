@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import math
+import os
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Unpack, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
+from ramgape.common.extras import load_extra
 from ramgape.errors import RamgapeError, RamgapeWarning, known_name, located, require, shorten
 from ramgape.options import STUDY, StudyOptions, Tolerance, Trials, shows_options
 from ramgape.remote.address import is_remote
-from ramgape.search.outcome import Outcome, check_price, outcome_of
+from ramgape.search.outcome import Outcome
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store
 from ramgape.storage.memory import MemoryStore
-from ramgape.studies.desk import Desk
-from ramgape.studies.entries import Told, Trial, require_room
+from ramgape.studies.active import require_first_money
+from ramgape.studies.blocks import check_blocks
+from ramgape.studies.entries import Told, Trial, checked_outcome, require_room
 from ramgape.studies.exchange import (
     ANSWERS,
     DEFAULT_LEASE,
@@ -30,21 +38,24 @@ from ramgape.studies.exchange import (
     check_request,
     pairs_of,
     pull_id_of,
-    write_info,
 )
-from ramgape.studies.field import require_first_money
-from ramgape.studies.in_and_out import InAndOut
-from ramgape.studies.local_desk import LocalDesk
+from ramgape.studies.files import FORMS, ImportBuffer, ImportedRow, read_rows, trials_of
+from ramgape.studies.local import LocalBackend
 from ramgape.studies.report import Report
-from ramgape.studies.sharing import check_blocks, with_block
-from ramgape.studies.showing import Shown
 from ramgape.studies.specification import StudySpec, make_study_spec
-from ramgape.studies.spool import trials_of
 from ramgape.trials.choice import Workers
 from ramgape.trials.progress import Progress
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
-class Study(InAndOut, Shown):
+    from ramgape.studies.remote import RemoteBackend
+
+IMPORTED_AT_ONCE = 10_000
+
+
+class Study:
     """A search that lasts: its specification and every pull ever asked and told, in a database or in memory.
 
     Make one with `Study.create`, open one with `Study.load`. Any number of processes may work on a study at once.
@@ -60,10 +71,10 @@ class Study(InAndOut, Shown):
         ('bent',)
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, backend: LocalBackend | RemoteBackend) -> None:
         """For `create` and `load`."""
-        self._desk = desk
-        weakref.finalize(self, desk.close)
+        self.backend = backend
+        weakref.finalize(self, backend.close)
 
     # --- create, load --------------------------------------------------------------------------------------------
 
@@ -102,14 +113,14 @@ class Study(InAndOut, Shown):
         """
         name = check_text(name, "name")
         spec, rows = checked_study(arms, data, options)
-        desk: Desk
+        backend: LocalBackend | RemoteBackend
         if is_remote(storage):
-            from ramgape.studies.remote_desk import RemoteDesk
+            from ramgape.studies.remote import RemoteBackend
 
-            desk = RemoteDesk.create(storage, token, name, spec, exist_ok, rows, options)
+            backend = RemoteBackend.create(storage, token, name, spec, exist_ok, rows, options)
         else:
-            desk = LocalDesk.create(MemoryStore() if storage is None else storage, name, spec, exist_ok, rows)
-        study = cls(desk)
+            backend = LocalBackend.create(MemoryStore() if storage is None else storage, name, spec, exist_ok, rows)
+        study = cls(backend)
         for warning in spec.search.warnings:
             warnings.warn(warning, RamgapeWarning, stacklevel=2)
         return study
@@ -123,14 +134,14 @@ class Study(InAndOut, Shown):
         """
         check_text(name, "name")
         if is_remote(storage):
-            from ramgape.studies.remote_desk import RemoteDesk
+            from ramgape.studies.remote import RemoteBackend
 
-            return cls(RemoteDesk.load(storage, token, name))
-        return cls(LocalDesk.load(name, storage))
+            return cls(RemoteBackend.load(storage, token, name))
+        return cls(LocalBackend.load(name, storage))
 
     def close(self) -> None:
         """Let go of the store. What was told is there already; a study need not be closed."""
-        self._desk.close()
+        self.backend.close()
 
     def __enter__(self) -> Study:
         return self
@@ -138,12 +149,21 @@ class Study(InAndOut, Shown):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __getattr__(self, name: str) -> Any:
+        """Older names of methods."""
+        kind, _, form = name.partition("_")
+        if kind in ("import", "export") and form in FORMS:
+            return partial(self.import_trials if kind == "import" else self.export_trials, form=form)
+        if name == "save_plot":
+            return self.report(expect=False).save_plot
+        raise AttributeError(f"a study has no attribute {name!r}")
+
     def __repr__(self) -> str:
-        return f"<Study {shorten(self.name)} in {self._desk.url}>"
+        return f"<Study {shorten(self.name)} in {self.backend.url}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Opened anew where it arrives."""
-        storage = self._desk.storage
+        storage = self.backend.storage
         if not isinstance(storage, str):
             raise TypeError("a study in memory cannot be sent to another process: give it a storage by its URL")
         return Study.load, (self.name, storage)
@@ -153,27 +173,22 @@ class Study(InAndOut, Shown):
     @property
     def name(self) -> str:
         """Its name in the store."""
-        return self._desk.name
+        return self.backend.name
 
     @property
     def spec(self) -> StudySpec:
         """What it is to do."""
-        return self._desk.spec
+        return self.backend.spec
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The names of its arms, without those that are retired."""
+        return tuple(self.backend.places)
 
     @property
     def done(self) -> bool:
         """Whether the goal is reached; once true, it stays true, unless more is asked of the study (`extend`)."""
-        return self._desk.is_done()
-
-    @property
-    def durable(self) -> bool:
-        """Whether it outlasts this process."""
-        return self._desk.durable
-
-    @property
-    def patience(self) -> float:
-        """For how many seconds its store is worth waiting for."""
-        return self._desk.patience
+        return self.backend.is_done()
 
     # --- ask and tell ----------------------------------------------------------------------------------------------
 
@@ -226,7 +241,7 @@ class Study(InAndOut, Shown):
         check_many(given_back, "given_back", "a list of pulls")
         check_many(lost, "lost", "a list of pulls")
         backs, gone = ([pull_id_of(pull) for pull in pulls] for pulls in (given_back, lost))
-        accepted, pulls, done = self._desk.exchange(told, failures, backs, gone, request)
+        accepted, pulls, done = self.backend.exchange(told, failures, backs, gone, request)
         return Exchange(tuple([ANSWERS[each, done] for each in accepted]), tuple(pulls), done)
 
     def ask(self, count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE) -> list[Pull]:
@@ -238,7 +253,7 @@ class Study(InAndOut, Shown):
                 it wants to have open. Without a name all pulls are new to the caller.
             lease: After so many seconds without an answer a pull is given to somebody else; None: never.
         """
-        _, pulls, _ = self._desk.exchange((), (), (), (), check_request(count, worker, lease, 1))
+        _, pulls, _ = self.backend.exchange((), (), (), (), check_request(count, worker, lease, 1))
         return pulls
 
     def tell(
@@ -264,7 +279,7 @@ class Study(InAndOut, Shown):
                 has one trial a block at most. Ask for all trials of a block before you tell the first of them.
         """
         told = self._told(pull, reward, price, info, block)
-        accepted, _, done = self._desk.exchange([told], (), (), (), NO_REQUEST)
+        accepted, _, done = self.backend.exchange([told], (), (), (), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float | Outcome]]) -> list[Answer]:
@@ -288,7 +303,7 @@ class Study(InAndOut, Shown):
             reason: Why, for whoever looks at the study.
         """
         failure = pull_id_of(pull), check_reason(reason)
-        accepted, _, done = self._desk.exchange((), [failure], (), (), NO_REQUEST)
+        accepted, _, done = self.backend.exchange((), [failure], (), (), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def give_back(self, pull: Pull | str) -> Answer:
@@ -297,7 +312,7 @@ class Study(InAndOut, Shown):
         Args:
             pull: The pull, or its id.
         """
-        accepted, _, done = self._desk.exchange((), (), [pull_id_of(pull)], (), NO_REQUEST)
+        accepted, _, done = self.backend.exchange((), (), [pull_id_of(pull)], (), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def leave(self, worker: str) -> int:
@@ -306,7 +321,7 @@ class Study(InAndOut, Shown):
         Args:
             worker: The name under which it asked.
         """
-        return self._desk.leave(check_text(worker, "worker"))
+        return self.backend.leave(check_text(worker, "worker"))
 
     def renew(self, pulls: Iterable[Pull | str], lease: float | None = DEFAULT_LEASE) -> list[bool]:
         """Pulls are still being worked on: their leases begin anew. Tells which of them are still the caller's.
@@ -316,11 +331,11 @@ class Study(InAndOut, Shown):
             lease: As for `ask`.
         """
         check_many(pulls, "pulls", "a list of pulls")
-        return self._desk.renew([pull_id_of(pull) for pull in pulls], check_lease(lease))
+        return self.backend.renew([pull_id_of(pull) for pull in pulls], check_lease(lease))
 
     def retry(self) -> int:
         """Try again what was given up after too many failures; returns how many pulls that are."""
-        return self._desk.retry()
+        return self.backend.retry()
 
     def observe(
         self,
@@ -337,9 +352,8 @@ class Study(InAndOut, Shown):
             arm, reward: Which arm was tried, and what came out.
             price, info, block: As for `tell`.
         """
-        paid, kept = check_price(price, self._desk.spec.search), write_info(with_block(info, block))
-        trial = Trial(self._place(arm), self.check_reward(reward, arm), price=paid, info=kept)
-        return ANSWERS[True, self._desk.observe([trial])]
+        trial = self._seen(arm, Outcome(reward, price, info, block))
+        return ANSWERS[True, self.backend.observe([trial])]
 
     def observe_many(self, trials: Iterable[tuple[str, float | Outcome]]) -> list[Answer]:
         """Trials that were made without asking, in their order: all are stored or, after an error, none.
@@ -350,11 +364,8 @@ class Study(InAndOut, Shown):
         seen = []
         for number, (arm, given) in enumerate(pairs_of(trials, "trials", "(arm, reward)")):
             with located(f"trials[{number}]"):
-                outcome = outcome_of(given)
-                paid = check_price(outcome.price, self._desk.spec.search)
-                reward, info = self.check_reward(outcome.reward, arm), with_block(outcome.info, outcome.block)
-                seen.append(Trial(self._place(arm), reward, price=paid, info=write_info(info)))
-        return [ANSWERS[True, self._desk.observe(seen)]] * len(seen) if seen else []
+                seen.append(self._seen(arm, given))
+        return [ANSWERS[True, self.backend.observe(seen)]] * len(seen) if seen else []
 
     def extend(
         self, *, epsilon: Tolerance | None = None, budget: int | None = None, spend: float | None = None
@@ -379,7 +390,7 @@ class Study(InAndOut, Shown):
         Raises:
             InvalidSpec: It is not more, or of another kind than what the study was created for.
         """
-        return self._desk.extend({"epsilon": epsilon, "budget": budget, "spend": spend})
+        return self.backend.extend({"epsilon": epsilon, "budget": budget, "spend": spend})
 
     def add_arm(self, name: str, *, price: float | None = None) -> bool:
         """One more arm, for a study that was created with `expected_arms`: also because of what was seen.
@@ -397,7 +408,7 @@ class Study(InAndOut, Shown):
         Raises:
             InvalidSpec: There is no reserve, or none that is left; or the name is taken.
         """
-        return self._desk.add_arm(name, price)
+        return self.backend.add_arm(name, price)
 
     def retire(self, name: str) -> bool:
         """An arm takes part no longer, in a study that was created with `expected_arms`: also because of what was seen.
@@ -415,7 +426,7 @@ class Study(InAndOut, Shown):
             InvalidSpec: It is the control of the task, or one of the last two; or the study has no `expected_arms`.
             UnknownName: There is no such arm.
         """
-        return self._desk.retire(name)
+        return self.backend.retire(name)
 
     # --- what it has found -------------------------------------------------------------------------------------------
 
@@ -430,7 +441,7 @@ class Study(InAndOut, Shown):
             expect: Whether to say how many more pulls are expected, which takes simulations.
         """
         known_name(ended, get_args(Stopped), "ended")
-        return self._desk.result(ended, expect)
+        return self.backend.result(ended, expect)
 
     def report(self, *, expect: bool = True, history: bool = False) -> Report:
         """The result, and how the study is going: pulls under way, failures, and what they were.
@@ -439,11 +450,118 @@ class Study(InAndOut, Shown):
             expect: Whether the result says how many more pulls are expected, which takes simulations.
             history: Whether it says what was known on the way, for which all observations are learnt again.
         """
-        return self._desk.report(expect, history)
+        return self.backend.report(expect, history)
 
-    def known_progress(self) -> Progress:
-        """How far it is, as far as this process knows: pulls made, the limit on them, the doubt that is left."""
-        return self._desk.progress()
+    # --- files and pictures ----------------------------------------------------------------------------------------
+
+    def import_trials(
+        self,
+        path: str | os.PathLike[str] | IO[str],
+        form: str | None = None,
+        *,
+        arm_column: str | None = None,
+        reward_column: str | None = None,
+        block_column: str | None = None,
+    ) -> int:
+        """Import trials from a file or a stream and return how many; if any row is invalid, nothing is imported.
+
+        The rows are one batch, which is checked once, at its end: only the drift check uses their order. Files that
+        `export_trials` wrote come back without loss.
+
+        Args:
+            path: The file, or an open stream.
+            form: "csv" with a header, or "jsonl" with one JSON object a line. Default: from the file's ending.
+            arm_column: The column with the arms. Default: `arm`, or the only text column.
+            reward_column: The column with the rewards. Default: `reward`, or the only numeric column.
+            block_column: The column with the blocks, in a study created with `shared`: see `tell`.
+        """
+        rows = read_rows(path, format_of(path, form), arm_column, reward_column, block_column)
+        with ImportBuffer() as trials:
+            self._read_into(trials, rows)
+            if trials.count:
+                self.backend.take_in(trials)
+            return trials.count
+
+    def _read_into(self, trials: ImportBuffer, rows: Iterator[tuple[str, ImportedRow]]) -> None:
+        """Read and check all rows, before any other process has to wait for a slow or faulty file."""
+        while chunk := list(itertools.islice(rows, IMPORTED_AT_ONCE)):
+            trials.add([self._imported(place, row) for place, row in chunk])
+
+    def export_trials(self, path: str | os.PathLike[str] | IO[str], form: str | None = None) -> int:
+        """Write all trials, in their order, into a file or a stream; return how many.
+
+        Args:
+            path: The file, which appears when it is complete, or an open stream.
+            form: As for `import_trials`.
+        """
+        return self.backend.export(path, format_of(path, form))
+
+    def trials_frame(self, *, failures: bool = False) -> DataFrame:
+        """All observations as a pandas data frame, one row each, in their order: what `export_trials` writes, and more.
+
+        The columns are arm, reward, failed (a failure that counts as the worst reward), worker, told_at, pull, item (by
+        its place in the list of items), price, info (a mapping), seed (of a trial that was asked for) and reason (why
+        it failed). The index is the place of an observation.
+
+        Args:
+            failures: Also the attempts that failed and count for nothing, below the others, with NaN for a reward.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+
+        Examples:
+            >>> import ramgape
+            >>> study = ramgape.Study.create("coins", arms=["fair", "bent"], reward_range=(0, 1), budget=4)
+            >>> result = study.run(lambda arm: {"fair": 0.5, "bent": 0.75}[arm])
+            >>> study.trials_frame().groupby("arm")["reward"].mean().to_dict()
+            {'bent': 0.75, 'fair': 0.5}
+        """
+        require(isinstance(failures, bool), "failures", "true or false", failures)
+        pandas = load_extra("pandas", "frame")
+        reasons = {each.pull: each for each in self.backend.failures()}
+        rows = []
+        for row, seed in self.backend.observations():
+            known, failure = row._asdict(), None if row.pull is None else reasons.pop(row.pull, None)
+            known["info"] = None if row.info is None else json.loads(row.info)
+            rows.append({**known, "seed": seed, "reason": None if failure is None else failure.reason})
+        for each in reasons.values() if failures else ():
+            known = ImportedRow(each.arm, math.nan, True, each.worker, each.failed_at, each.pull)._asdict()
+            rows.append({**known, "seed": each.seed, "reason": each.reason})
+        frame: DataFrame = pandas.DataFrame(rows, columns=[*ImportedRow._fields, "seed", "reason"])
+        kinds = {"reward": "float64", "failed": "bool", "item": "Int64", "price": "float64", "seed": "Int64"}
+        moments = pandas.to_datetime(frame["told_at"], unit="s", utc=True, errors="coerce")  # the year 10,000 has none
+        return frame.astype(kinds).assign(told_at=moments)
+
+    def _imported(self, place: str, row: ImportedRow) -> Trial:
+        with located(place):
+            arm = self._place(row.arm)
+            given: Any = Outcome(row.reward if row.outcomes is None else row.outcomes, row.price)  # type: ignore[arg-type]
+            reward, price, _, outcomes = checked_outcome(self.backend.spec.search, given, row.arm)
+        return Trial(arm, reward, *row[2:7], price, row.info, outcomes)
+
+    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Any:
+        """The picture of its present result; `Result.plot` says more.
+
+        Args:
+            axes: Where to draw; unless given, in a figure of its own.
+            plane: Whether to draw the mean-risk plane although there is a control.
+        """
+        return self.report(expect=False).plot(axes, plane=plane)
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write its report as a page: one file that needs no network.
+
+        Args:
+            path: The file.
+        """
+        self.report(history=True).save_html(path)
+
+    def _repr_html_(self) -> str | None:
+        """Its report, for a notebook; nothing where it cannot be read, so that one line is shown instead."""
+        try:
+            return self.report()._repr_html_()
+        except RamgapeError:
+            return None
 
     def run(
         self,
@@ -482,7 +600,7 @@ class Study(InAndOut, Shown):
 
         return run_study(
             self,
-            maker_of(pull, self._desk.spec.search.items is not None),
+            maker_of(pull, self.backend.spec.search.items is not None),
             workers,
             slots,
             worker,
@@ -494,19 +612,13 @@ class Study(InAndOut, Shown):
 
     # --- helpers ---------------------------------------------------------------------------------------------------
 
-    def check_outcome(self, given: object, arm: str | None = None) -> float | Outcome:
-        """What a trial gave, a reward or an `Outcome`, or an error that says what is allowed.
-
-        Args:
-            given: The reward, or the outcome.
-            arm: The arm, which an error names.
-        """
-        if not isinstance(given, Outcome) and self._desk.spec.search.spend is None:
-            return self.check_reward(given, arm)
-        given = outcome_of(given)
-        paid = check_price(given.price, self._desk.spec.search)
-        write_info(with_block(given.info, given.block))
-        return Outcome(self.check_reward(given.reward, arm), paid, given.info, given.block)
+    def _place(self, arm: object) -> int:
+        """The number of an arm, by its name."""
+        place = self.backend.places.get(arm) if isinstance(arm, str) else None
+        if place is None:
+            known_name(arm, self.arms, "arm")
+            raise AssertionError(arm)
+        return place
 
     def _told_all(self, answers: Sequence[tuple[Pull | str, object]]) -> list[Told]:
         """Answers, checked; of several, an error says which of them is meant."""
@@ -523,12 +635,16 @@ class Study(InAndOut, Shown):
     def _told(
         self, pull: Pull | str, reward: object, price: object = None, info: object = None, block: object = None
     ) -> Told:
-        """An answer, checked."""
-        alone = price is None and info is None and block is None
-        outcome = outcome_of(reward) if alone else Outcome(reward, price, info, block)  # type: ignore[arg-type]
-        paid, kept = check_price(outcome.price, self._desk.spec.search), with_block(outcome.info, outcome.block)
+        """A result, checked."""
+        if price is not None or info is not None or block is not None:
+            reward = Outcome(reward, price, info, block)  # type: ignore[arg-type]
         arm = pull.arm if isinstance(pull, Pull) else None
-        return Told(pull_id_of(pull), self.check_reward(outcome.reward, arm), paid, write_info(kept))
+        return Told(pull_id_of(pull), *checked_outcome(self.backend.spec.search, reward, arm))
+
+    def _seen(self, arm: object, given: object) -> Trial:
+        """A trial made without asking, checked."""
+        reward, price, info, outcomes = checked_outcome(self.backend.spec.search, given, arm)
+        return Trial(self._place(arm), reward, price=price, info=info, outcomes=outcomes)
 
 
 def checked_study(
@@ -543,3 +659,10 @@ def checked_study(
     require_first_money(spec, rows)
     check_blocks(spec.search, [(row.arm, row.info) for row in rows])
     return spec, rows
+
+
+def format_of(path: object, form: str | None) -> str:
+    """The format of a file, as it was given or by the file's ending."""
+    if form is None:
+        form = Path(path).suffix[1:] if isinstance(path, str | os.PathLike) else "csv"
+    return known_name(form, FORMS, "format")

@@ -31,7 +31,7 @@ class AskingOrder:
     def __init__(self) -> None:
         self._open: list[Place] = []
         self._held: list[Place] = []
-        self._moved: dict[int, tuple[int, int]] = {}  # trials whose place is not that of their number
+        self.moved: dict[int, tuple[int, int]] = {}  # trials whose place is not that of their number
         self._last = (-1, -1)  # the last place that a trial was moved to
 
     @property
@@ -44,18 +44,13 @@ class AskingOrder:
         """The trial in progress that the results of later trials wait for; None if none waits."""
         return self._open[0][2] if self._open and self._held and self._open[0] < self._held[0] else None
 
-    @property
-    def moved(self) -> dict[int, tuple[int, int]]:
-        """The trials that have another place than that of their number, and which."""
-        return self._moved
-
-    @moved.setter
-    def moved(self, places: dict[int, tuple[int, int]]) -> None:
-        self._moved = places
+    def restore(self, places: dict[int, tuple[int, int]]) -> None:
+        """Take over the places of trials that another process has moved."""
+        self.moved = places
         self._last = max(places.values(), default=(-1, -1))
 
     def _place(self, number: int) -> Place:
-        asked, move = self._moved.get(number, (number, math.inf))
+        asked, move = self.moved.get(number, (number, math.inf))
         return asked, move, number
 
     def enter(self, number: int, *, held: bool = False) -> None:
@@ -75,11 +70,11 @@ class AskingOrder:
             asked: How many trials were asked for so far: the number of the next one.
         """
         self._last = asked, self._last[1] + 1 if self._last[0] == asked else 0
-        self._moved[number] = self._last
+        self.moved[number] = self._last
 
     def close(self, number: int) -> None:
         """Forget the place of a trial that counts."""
-        self._moved.pop(number, None)
+        self.moved.pop(number, None)
 
     def is_next(self, number: int) -> bool:
         """Whether no trial in progress has a place before this one."""

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from ramgape.errors import StorageUnavailable
-from ramgape.studies.local_desk import LocalDesk
+from ramgape.studies.local import LocalBackend
 
 MOST = 512  # operations in a transaction
 
@@ -47,8 +47,8 @@ class CommitQueue:
         after: Called after every transaction, in its thread.
     """
 
-    def __init__(self, desk: LocalDesk, after: Callable[[CommittedBatch], None]) -> None:
-        self._desk = desk
+    def __init__(self, desk: LocalBackend, after: Callable[[CommittedBatch], None]) -> None:
+        self.backend = desk
         self._after = after
         self._queue: SimpleQueue[PendingOperation | None] = SimpleQueue()
         self._closed = self._hurried = False
@@ -70,7 +70,7 @@ class CommitQueue:
     def hurry(self) -> None:
         """Make nothing more of what waits: the server stops, and those who asked were told to ask again."""
         self._hurried = True
-        self._desk.session.interrupt()
+        self.backend.session.interrupt()
 
     def close(self) -> None:
         """Finish what waits, and go."""
@@ -96,12 +96,12 @@ class CommitQueue:
 
     def _make(self, waiting: list[PendingOperation]) -> None:
         began = time.monotonic()
-        outcomes = self._desk.together([each.operation for each in waiting])
+        outcomes = self.backend.together([each.operation for each in waiting])
         loop = waiting[0].loop
         if not loop.is_closed():
             loop.call_soon_threadsafe(answer_all, waiting, outcomes)
         now = time.monotonic()
-        self._after(CommittedBatch(len(waiting), began - waiting[0].since, now - began, self._desk.session.waited))
+        self._after(CommittedBatch(len(waiting), began - waiting[0].since, now - began, self.backend.session.waited))
 
 
 def answer_all(waiting: list[PendingOperation], outcomes: list[Any]) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.search.engine import Engine
-from ramgape.studies.ledger import Ledger
 from ramgape.studies.session import StudySession
+from ramgape.studies.state import StudyState
 from ramgape.web.snapshot import short
 
 MOST = 800  # moments
@@ -153,21 +153,21 @@ def remembered_moments(session: StudySession) -> list[Past]:
     """The moments of all observations before the end, evenly spaced; those that came as one batch are one step."""
     row, _ = session.store.begin(session.row.id, write=False)
     try:
-        seen, batches = session._read(0), session.store.read_batches(row.id, 0)
+        seen, batches = session._read(row, 0), session.store.read_batches(row.id, 0)
     finally:
         session.store.rollback()
-    ledger = Ledger(session.spec, row)
+    ledger = StudyState(session.spec, row)
     engine, past = ledger.engine, list[Past]()
     count = len(seen.arms) if row.stopped_at is None else row.stopped_at
     step, start = max(count // (MOST // 2), 1), 0
     for place, size in [*((batch.place, batch.size) for batch in batches if batch.place < count), (count, 0)]:
         for first in range(start, place, step):
-            ledger.field.learn_many(seen.part(first, min(first + step, place)), heed=False)
+            ledger.learn_many(seen.part(first, min(first + step, place)), heed=False)
             if engine.ready:
                 past.append(moment_of(engine))
         start = place + size
         if size:
-            ledger.field.add_up(seen.part(place, start))
+            ledger.add_up(seen.part(place, start))
             engine.look(heed=False)
             if engine.ready:
                 past.append(moment_of(engine))

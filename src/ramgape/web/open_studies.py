@@ -18,7 +18,7 @@ from ramgape.errors import RamgapeError, UnknownStudy
 from ramgape.storage import open_store
 from ramgape.storage.records import StudyRow
 from ramgape.storage.store import SqlStore
-from ramgape.studies.local_desk import LocalDesk
+from ramgape.studies.local import LocalBackend
 from ramgape.studies.report import StudySummary, summarize
 from ramgape.studies.session import StudySession
 from ramgape.studies.study import Study
@@ -48,7 +48,7 @@ class OpenStudy:
 
     def __init__(self, row: StudyRow, storage: str, metrics: Metrics) -> None:
         self.id, self.name = row.id, row.name
-        self.desk = LocalDesk.load(row.name, storage)
+        self.desk = LocalBackend.load(row.name, storage)
         self.study = Study(self.desk)
         self.study.done  # noqa: B018 - compiled, and learnt, before others wait for it
         self._looks = CapacityLimiter(LOOKS)
@@ -105,7 +105,7 @@ class OpenStudy:
 @contextmanager
 def opened_again(name: str, storage: str) -> Iterator[StudySession]:
     """A study once more, with a connection of its own."""
-    desk = LocalDesk.load(name, storage)
+    desk = LocalBackend.load(name, storage)
     try:
         yield desk.session
     finally:
@@ -199,7 +199,7 @@ class OpenStudies:
         """Look at a study whose answer a list shows; of one that cannot be read, there is none."""
         with suppress(Exception):
             opened = self._open.get(row.id)
-            desk = LocalDesk.load(row.name, self.storage) if opened is None else opened.desk
+            desk = LocalBackend.load(row.name, self.storage) if opened is None else opened.desk
             result = desk.result("open", False)
             if opened is None:
                 desk.close()

@@ -34,8 +34,7 @@ from ramgape.options import (
     options_at,
     renamed,
 )
-from ramgape.studies.exchange import DEFAULT_LEASE, LONGEST_REASON, MOST_AT_ONCE
-from ramgape.studies.pull_ids import PATTERN, new_token
+from ramgape.studies.exchange import DEFAULT_LEASE, LONGEST_REASON, MOST_AT_ONCE, PATTERN, new_token
 
 MOST_ANSWERS = MOST_AT_ONCE  # in a request: whatever was asked for at once can be told at once
 LARGEST = 2**63 - 1  # whole number

@@ -16,10 +16,10 @@ from ramgape.common.formatting import Digits, cut
 from ramgape.errors import printable
 from ramgape.search.result import ArmReport, Expectation, Result
 from ramgape.storage.records import Moment, PullRow
-from ramgape.studies.books import AVAILABLE
-from ramgape.studies.ledger import Ledger
+from ramgape.studies.open_pulls import AVAILABLE
 from ramgape.studies.report import Inference, Report, draft_report, write_time
 from ramgape.studies.session import StudySession
+from ramgape.studies.state import StudyState
 from ramgape.views.content import ENDINGS, SIGNS, alarm_words, certified_words, is_turned, odds
 from ramgape.views.sentence import answer_sentence
 from ramgape.views.study import count_words, expected_words, standing, study_title
@@ -87,7 +87,7 @@ def take_snapshot(session: StudySession) -> Snapshot:
         return Snapshot(ledger.revision, inference, draft, workers, available, write_time(now.time))
 
 
-def under_way(ledger: Ledger, now: Moment) -> tuple[list[list[Any]], int]:
+def under_way(ledger: StudyState, now: Moment) -> tuple[list[list[Any]], int]:
     """Who has which pulls, the longest list first; and how many are available."""
     names, held = ledger.spec.search.names, dict[str | None, list[PullRow]]()
     available = 0

@@ -18,8 +18,8 @@ from ramgape.errors import known_name
 from ramgape.search.explained import jsonable
 from ramgape.search.result import Stopped
 from ramgape.storage.records import PullRow
-from ramgape.studies.desk import Observed
-from ramgape.studies.pull_ids import write_pull_id
+from ramgape.studies.backend import Observed
+from ramgape.studies.exchange import write_pull_id
 from ramgape.studies.report import write_time
 from ramgape.trials.progress import progress_of
 from ramgape.web import schema
@@ -239,7 +239,7 @@ async def exported(request: Request, study_id: int, form: str, kind: str) -> Res
     def look(opened: OpenStudy) -> IO[bytes]:
         file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - closed when it is sent
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        opened.study._export(text, form)
+        opened.study.export_trials(text, form)
         text.flush()
         text.detach()
         file.seek(0)

@@ -21,10 +21,9 @@ from ramgape.options import StudyOptions
 from ramgape.search.explained import jsonable
 from ramgape.search.items import Items
 from ramgape.storage.records import StudyRow
-from ramgape.studies.files import read_rows
-from ramgape.studies.local_desk import LocalDesk
+from ramgape.studies.files import ImportBuffer, read_rows
+from ramgape.studies.local import LocalBackend
 from ramgape.studies.report import StudySummary, write_time
-from ramgape.studies.spool import Spool
 from ramgape.studies.study import Study, checked_study
 from ramgape.web import schema
 from ramgape.web.access.roles import access_of
@@ -121,7 +120,7 @@ async def create(body: schema.NewStudy, request: Request, key: IdempotencyKey = 
         spec, rows = checked_study(given.pop("arms"), given.pop("data", ()), tuples_of(given))
         own = "" if key is None else hashlib.sha256(key.encode()).hexdigest()[:KEY_DIGITS]
         before = studies.find(check_text(name, "name"))
-        desk = LocalDesk.create(studies.storage, name, spec, exist_ok, rows, own)
+        desk = LocalBackend.create(studies.storage, name, spec, exist_ok, rows, own)
         with suppress(Exception):
             desk.close()
         row = studies.row(desk.session.row.id)
@@ -214,7 +213,7 @@ async def import_file(
     """
     opened = await open_study_for(request, study_id, "admin")
     digest = hashlib.sha256(f"{request.url.path}?{request.url.query}\n".encode())
-    with tempfile.SpooledTemporaryFile(IN_MEMORY) as file, Spool() as spool:
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as file, ImportBuffer() as spool:
         async for part in request.stream():
             digest.update(part)
             file.write(part)

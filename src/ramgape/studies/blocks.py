@@ -15,8 +15,8 @@ from ramgape.search.spec import Spec
 from ramgape.storage.records import ObservationRow
 
 if TYPE_CHECKING:
-    from ramgape.studies.ledger import Ledger
     from ramgape.studies.session import StudySession
+    from ramgape.studies.state import StudyState
 
 BLOCK = "block"
 PAGE = 5_000  # observations that are read at a time
@@ -72,19 +72,19 @@ def check_blocks(
             fresh.add((arm, block))
 
 
-def check_new_blocks(session: StudySession, ledger: Ledger, trials: Iterable[tuple[int, str | None]]) -> None:
+def check_new_blocks(session: StudySession, state: StudyState, trials: Iterable[tuple[int, str | None]]) -> None:
     """The same of trials that come to a study, inside a transaction."""
     named = [(arm, info) for arm, info in trials if block_of(info) is not None]
     if not named:
         return
-    known, unwritten = ledger.blocks, ledger.changes.observations
-    if ledger.spec.search.shared:
-        stored = ledger.told - len(unwritten)
+    known, unwritten = state.blocks, state.changes.observations
+    if state.spec.search.shared:
+        stored = state.told - len(unwritten)
         for start in range(known.read, stored, PAGE):
             known.taken.update(_blocks(session.store.read_rows(session.row.id, start, min(start + PAGE, stored))))
         known.read = stored
-    held = {(pull.arm, block_of(pull.answer_info)) for pull in ledger.open.values() if pull.answer is not None}
-    check_blocks(ledger.spec.search, named, known.taken, held.union(_blocks(unwritten)))
+    held = {(pull.arm, block_of(pull.answer_info)) for pull in state.open.values() if pull.answer is not None}
+    check_blocks(state.spec.search, named, known.taken, held.union(_blocks(unwritten)))
 
 
 def _blocks(rows: Iterable[ObservationRow]) -> Iterable[tuple[int, str | None]]:

@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from ramgape.errors import DamagedStore, FailingArm, KeyReused, RamgapeError, StudyExists, shorten, unknown_study
+from ramgape.errors import (
+    DamagedStore,
+    FailingArm,
+    KeyReused,
+    RamgapeError,
+    StudyExists,
+    require,
+    shorten,
+    unknown_study,
+)
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store, open_store
+from ramgape.storage.checksums import damaged
 from ramgape.storage.memory import MemoryStore
-from ramgape.storage.records import FailureRow, Moment, ObservationRow, PullRow
-from ramgape.storage.rows import damaged
+from ramgape.storage.records import FailureRow, Moment, ObservationRow, PullRow, RequestRow
 from ramgape.storage.urls import PATIENCE, parse_url
 from ramgape.studies.arrivals import with_arm, without_arm
-from ramgape.studies.desk import Desk, FailedAttempt, Observed
+from ramgape.studies.backend import Backend, FailedAttempt, Observed
+from ramgape.studies.blocks import check_new_blocks
 from ramgape.studies.entries import Told, Trial
-from ramgape.studies.exchange import Pull, Request
-from ramgape.studies.files import ImportedRow
-from ramgape.studies.ledger import Ledger
-from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
+from ramgape.studies.exchange import SEEDS, Pull, PullId, Request, base_seed, new_key, seed_of, write_pull_id
+from ramgape.studies.files import ImportBuffer, ImportedRow, write_rows
 from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
-from ramgape.studies.requests import answered_once
 from ramgape.studies.session import StudySession
-from ramgape.studies.sharing import check_new_blocks
 from ramgape.studies.specification import StudySpec
-from ramgape.studies.spool import Spool
+from ramgape.studies.state import StudyState
 from ramgape.trials.progress import Progress, progress_of
 
 if TYPE_CHECKING:
     from ramgape.trials.watching import Watcher
 
 NUMBER = attrgetter("number")  # of a pull
+ANOTHER_KEY = "a new one: this one is that of another request, which was carried out"
 
 Given = TypeVar("Given")
 
 
-class Halfway(Exception):
+class PartlyDone(Exception):
     """An operation has failed after it had changed something, in a transaction that others share."""
 
 
-class LocalDesk(Desk):
+class LocalBackend(Backend):
     """A study in a store that this process has open."""
 
     def __init__(self, session: StudySession, storage: str | Store) -> None:
@@ -59,22 +67,22 @@ class LocalDesk(Desk):
     @classmethod
     def create(
         cls, storage: str | Store, name: str, spec: StudySpec, exist_ok: bool, rows: Sequence[Trial] = (), key: str = ""
-    ) -> LocalDesk:
+    ) -> LocalBackend:
         """A new study with what is known already; with `exist_ok`, perhaps one that is there.
 
         A study with the same `key` is taken for the one that is to be made, so that this can be said twice.
         """
-        desk = cls._create(storage, name, spec, exist_ok, key)
+        backend = cls._create(storage, name, spec, exist_ok, key)
         if rows:
-            with desk.session.writing() as (ledger, now):
-                if not ledger.told:  # others may have created it at the same moment, with the same data
-                    ledger.open_batch(len(rows))
-                    ledger.add(rows, now)
-                    ledger.close_batch()
-        return desk
+            with backend.session.writing() as (state, now):
+                if not state.told:  # others may have created it at the same moment, with the same data
+                    state.open_batch(len(rows))
+                    state.add(rows, now)
+                    state.close_batch()
+        return backend
 
     @classmethod
-    def _create(cls, storage: str | Store, name: str, spec: StudySpec, exist_ok: bool, key: str) -> LocalDesk:
+    def _create(cls, storage: str | Store, name: str, spec: StudySpec, exist_ok: bool, key: str) -> LocalBackend:
         store = open_store(storage, create=True)
         try:
             made = store.create_study(name, key or new_key(), spec.to_text(), round(time.time(), 6))
@@ -85,23 +93,23 @@ class LocalDesk(Desk):
                 made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
             if made is not None:
                 return cls(StudySession(store, spec, made), storage)
-            desk = cls._open(store, name, storage)
-            if not exist_ok and desk.session.row.key != key:
+            backend = cls._open(store, name, storage)
+            if not exist_ok and backend.session.row.key != key:
                 allowed, hint = f"that of no other study in {store.url}", "; load it, or create it with exist_ok"
                 raise StudyExists(what="name", allowed=allowed, given=shorten(name), hint=hint)
         except BaseException:
             store.close()
             raise
-        differences = desk.spec.differences(spec)
-        if differences and desk.spec.first().differences(spec):
-            desk.close()
+        differences = backend.spec.differences(spec)
+        if differences and backend.spec.first().differences(spec):
+            backend.close()
             raise StudyExists(
                 f"study {shorten(name)} in {store.url} has another specification: {'; '.join(differences)}"
             )
-        return desk
+        return backend
 
     @classmethod
-    def load(cls, name: str, storage: str | Store) -> LocalDesk:
+    def load(cls, name: str, storage: str | Store) -> LocalBackend:
         """A study that exists."""
         store = open_store(storage, create=False)
         try:
@@ -111,7 +119,7 @@ class LocalDesk(Desk):
             raise
 
     @classmethod
-    def _open(cls, store: Store, name: str, storage: str | Store) -> LocalDesk:
+    def _open(cls, store: Store, name: str, storage: str | Store) -> LocalBackend:
         row = store.find_study(name)
         if row is None:
             raise unknown_study(name, store.study_names(), store.url)
@@ -171,7 +179,7 @@ class LocalDesk(Desk):
                         outcomes.append(operation())
                     except RamgapeError as error:
                         if self._changes() != before:
-                            raise Halfway from error
+                            raise PartlyDone from error
                         outcomes.append(error)
                 all_made = True
         except RamgapeError as error:  # the store's
@@ -183,32 +191,44 @@ class LocalDesk(Desk):
         return outcomes
 
     def once(self, key: str, digest: str, operate: Callable[[], str]) -> str:
-        """What an operation gives, made once for each key; a repetition gets the first answer.
+        """Carry out a request once: repeated with the same key, it gets its first answer and changes nothing.
+
+        The storage keeps key and answer in the transaction of the change. A request that changed nothing is not kept.
 
         Args:
             key: By which a request says that it is the same.
             digest: Of what it asks for: another request may not have the same key.
             operate: Gives the answer.
         """
-        with self._sharing() as (ledger, now):
-            return answered_once(self.session, ledger, now, key, digest, operate)
+        with self._sharing() as (state, now):
+            made = self.session.find_request(key)
+            if made is not None:
+                require(made.digest == digest, "the key of a request", ANOTHER_KEY, key, KeyReused)
+                return made.answer
+            before = state.changes.count()
+            answer = operate()
+            after = self.session.known  # another state, if the study has another specification now
+            assert after is not None
+            if after is not state or after.changes.count() != before:
+                after.changes.requests.append(RequestRow(key, digest, answer, now.time))
+            return answer
 
     @contextmanager
-    def _sharing(self) -> Iterator[tuple[Ledger, Moment]]:
+    def _sharing(self) -> Iterator[tuple[StudyState, Moment]]:
         """A transaction that all operations of this thread share, until its end."""
-        with self._writing() as (ledger, now):
+        with self._writing() as (state, now):
             before, self._joined = self._joined, (threading.get_ident(), now)
             try:
-                yield ledger, now
+                yield state, now
             finally:
                 self._joined = before
 
     def _changes(self) -> int:
         """How much the transaction under way has changed."""
-        ledger = self.session.known
-        return 0 if ledger is None else ledger.changes.count()
+        state = self.session.known
+        return 0 if state is None else state.changes.count()
 
-    def _shared(self) -> AbstractContextManager[tuple[Ledger, Moment]] | None:
+    def _shared(self) -> AbstractContextManager[tuple[StudyState, Moment]] | None:
         """The transaction that this thread's operations share, if there is one."""
         joined = self._joined
         if joined is None or joined[0] != threading.get_ident():
@@ -216,11 +236,11 @@ class LocalDesk(Desk):
         assert self.session.known is not None
         return nullcontext((self.session.known, joined[1]))
 
-    def _writing(self) -> AbstractContextManager[tuple[Ledger, Moment]]:
-        """The ledger, up to date, and the time; in a transaction of its own unless this thread shares one."""
+    def _writing(self) -> AbstractContextManager[tuple[StudyState, Moment]]:
+        """The state, up to date, and the time; in a transaction of its own unless this thread shares one."""
         return self._shared() or self.session.writing()
 
-    def _reading(self) -> AbstractContextManager[tuple[Ledger, Moment]]:
+    def _reading(self) -> AbstractContextManager[tuple[StudyState, Moment]]:
         return self._shared() or self.session.reading()
 
     # --- pulls -------------------------------------------------------------------------------------------------------
@@ -235,56 +255,59 @@ class LocalDesk(Desk):
     ) -> tuple[list[bool], list[Pull], bool]:
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
         rows: list[PullRow] = []
-        with self._writing() as (ledger, now):
-            self._check_told_blocks(ledger, told)
-            accepted = ledger.take_in(told, failed, given_back, lost, now, self.session.find_answer)
+        with self._writing() as (state, now):
+            for each in told:
+                if each.info is not None:
+                    self._check_told_blocks(state, told)
+                    break
+            accepted = state.take_in(told, failed, given_back, lost, now, self.session.find_answer)
             if request.wanted:
                 known = frozenset(map(NUMBER, request.known)) if request.known else frozenset()
                 try:
-                    rows = ledger.ask(*request[:3], known, now, alone=not accepted)
+                    rows = state.ask(*request[:3], known, now, alone=not accepted)
                 except FailingArm as failing:
-                    raise self._explained(ledger, str(failing)) from None
-            done = ledger.done
+                    raise self._explained(state, str(failing)) from None
+            done = state.done
         return accepted, list(map(self._pull, rows)), done
 
     def leave(self, worker: str) -> int:
         """Give back what a worker has open; how many pulls that were."""
-        with self._writing() as (ledger, _):
-            return ledger.leave(worker)
+        with self._writing() as (state, _):
+            return state.leave(worker)
 
     def renew(self, pull_ids: Sequence[PullId], seconds: float) -> list[bool]:
         """Begin leases anew; which of the pulls are still the caller's."""
-        with self._writing() as (ledger, now):
-            return ledger.renew(pull_ids, seconds, now)
+        with self._writing() as (state, now):
+            return state.renew(pull_ids, seconds, now)
 
     def retry(self) -> int:
         """Make available what was given up; how many pulls that are."""
-        with self._writing() as (ledger, _):
-            return ledger.retry()
+        with self._writing() as (state, _):
+            return state.retry()
 
     def observe(self, trials: Sequence[Trial]) -> bool:
         """Take in trials made elsewhere, one after the other; whether the goal is reached."""
-        with self._writing() as (ledger, now):
-            check_new_blocks(self.session, ledger, [(each.arm, each.info) for each in trials])
-            ledger.observe(trials, now)
-            return ledger.done
+        with self._writing() as (state, now):
+            check_new_blocks(self.session, state, [(each.arm, each.info) for each in trials])
+            state.observe(trials, now)
+            return state.done
 
-    def take_in(self, spool: Spool) -> None:
+    def take_in(self, spool: ImportBuffer) -> None:
         """Take in a batch of trials made elsewhere."""
-        with self._writing() as (ledger, now):
-            ledger.open_batch(spool.count)
+        with self._writing() as (state, now):
+            state.open_batch(spool.count)
             for trials in spool:
-                check_new_blocks(self.session, ledger, [(each.arm, each.info) for each in trials])
-                ledger.add(trials, now)
+                check_new_blocks(self.session, state, [(each.arm, each.info) for each in trials])
+                state.add(trials, now)
                 self.session.flush()
-            ledger.close_batch()
+            state.close_batch()
 
-    def _check_told_blocks(self, ledger: Ledger, told: Sequence[Told]) -> None:
+    def _check_told_blocks(self, state: StudyState, told: Sequence[Told]) -> None:
         """Complain of blocks that answers cannot be in; an answer that was told before is no second trial."""
         fresh = {each.pull_id.number: each.info for each in told if each.info is not None}
-        pulls = ((ledger.open.get(number), info) for number, info in fresh.items())
+        pulls = ((state.open.get(number), info) for number, info in fresh.items())
         unanswered = [(pull.arm, info) for pull, info in pulls if pull is not None and pull.answer is None]
-        check_new_blocks(self.session, ledger, unanswered)
+        check_new_blocks(self.session, state, unanswered)
 
     def _pull(self, row: PullRow) -> Pull:
         number, attempt = row.number, row.attempt
@@ -293,11 +316,11 @@ class LocalDesk(Desk):
         item = None if items is None or row.item is None else items.values[row.item]
         return Pull(write_pull_id(row.token, number, attempt), self.session.spec.search.names[row.arm], seed, item)
 
-    def _explained(self, ledger: Ledger, arm: str) -> FailingArm:
+    def _explained(self, state: StudyState, arm: str) -> FailingArm:
         """Why nothing more is asked of an arm."""
         place = self.places[arm]
         failures = [each for each in self._failures() if each.arm == place]
-        return failing_arm(arm, failures, ledger.spec.retries)
+        return failing_arm(arm, failures, state.spec.retries)
 
     # --- another specification ---------------------------------------------------------------------------------------
 
@@ -305,68 +328,68 @@ class LocalDesk(Desk):
         """Ask for more; whether there is something to try."""
         from ramgape.studies.extending import extended
 
-        with self._writing() as (ledger, now):
-            spec = extended(ledger.spec, dict(asked), ledger.told, ledger.done, now.time)
-            return not (ledger if spec == ledger.spec else self.session.change(spec)).done
+        with self._writing() as (state, now):
+            spec = extended(state.spec, dict(asked), state.told, state.done, now.time)
+            return not (state if spec == state.spec else self.session.change(spec)).done
 
     def add_arm(self, name: str, price: float | None) -> bool:
         """One more arm; whether there is something to try."""
-        with self._writing() as (ledger, now):
-            spec = with_arm(ledger.spec, name, price, ledger.told, write_time(now.time))
+        with self._writing() as (state, now):
+            spec = with_arm(state.spec, name, price, state.told, write_time(now.time))
             return not self.session.change(spec).done
 
     def retire(self, name: str) -> bool:
         """One arm less; whether there is something to try."""
-        with self._writing() as (ledger, now):
-            spec = without_arm(ledger.spec, name, ledger.told, write_time(now.time))
+        with self._writing() as (state, now):
+            spec = without_arm(state.spec, name, state.told, write_time(now.time))
             return not self.session.change(spec).done
 
     # --- what is known -----------------------------------------------------------------------------------------------
 
     def is_done(self) -> bool:
         """Whether the goal is reached."""
-        with self._reading() as (ledger, _):
-            return ledger.done
+        with self._reading() as (state, _):
+            return state.done
 
     def result(self, ended: Stopped, expect: bool) -> Result:
         """What is known by now; whoever asks and tells meanwhile does not wait for it."""
-        with self._reading() as (ledger, _):
-            inference = self._inference_of(ledger)
+        with self._reading() as (state, _):
+            inference = self._inference_of(state)
         return inference.result(ended, expect)
 
     def report(self, expect: bool, history: bool) -> Report:
         """What is known by now, and how the study is going."""
-        with self._reading() as (ledger, _):
+        with self._reading() as (state, _):
             store, row = self.session.store, self.session.row
             failures = self._failures()
-            if len(failures) != ledger.failed:
-                damaged(store.url, f"there are {len(failures)} of {ledger.failed} failures")
+            if len(failures) != state.failed:
+                damaged(store.url, f"there are {len(failures)} of {state.failed} failures")
             last: Sequence[ObservationRow] = ()
             with suppress(DamagedStore):  # remarks are no part of the result; whoever reads rows for that will complain
-                last = store.read_rows(row.id, max(ledger.told - LAST_ANSWERS, 0), ledger.told)
-            inference, draft = self._inference_of(ledger), draft_report(row, ledger, failures, last)
+                last = store.read_rows(row.id, max(state.told - LAST_ANSWERS, 0), state.told)
+            inference, draft = self._inference_of(state), draft_report(row, state, failures, last)
             points = self.session.history() if history else ()
         return Report(result=replace(inference.result("open", expect), history=points), **draft)
 
-    def _inference_of(self, ledger: Ledger) -> Inference:
+    def _inference_of(self, state: StudyState) -> Inference:
         """A copy of the search as it is: what is inferred from it keeps nobody waiting, and is kept till it changes."""
-        if self._inference is None or not self._inference.is_of(ledger):
-            self._inference = Inference(ledger, self.session.quality())
+        if self._inference is None or not self._inference.is_of(state):
+            self._inference = Inference(state, self.session.quality())
         return self._inference
 
     def progress(self) -> Progress:
         """How far it is, as far as this process knows."""
-        return self._look(lambda ledger: progress_of(ledger.engine))
+        return self._look(lambda state: progress_of(state.engine))
 
     def show(self, watcher: Watcher) -> None:
         """Tell somebody who watches where the search stands, as far as this process knows it."""
-        self._look(lambda ledger: watcher.heed(ledger.engine))
+        self._look(lambda state: watcher.heed(state.engine))
 
-    def _look(self, look: Callable[[Ledger], Given]) -> Given:
+    def _look(self, look: Callable[[StudyState], Given]) -> Given:
         if self.session.known is not None:
             return look(self.session.known)
-        with self._reading() as (ledger, _):
-            return look(ledger)
+        with self._reading() as (state, _):
+            return look(state)
 
     # --- all of it ---------------------------------------------------------------------------------------------------
 
@@ -383,6 +406,10 @@ class LocalDesk(Desk):
                 pull = write_pull_id(row.token, row.number, row.attempt)
         known = (self.spec.search.names[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
         return Observed(ImportedRow(*known, row.item, row.price, row.info), seed)
+
+    def export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
+        """Write all observations into a file, or to a stream; return how many."""
+        return write_rows(path, form, lambda: (seen.row for seen in self.observations()))
 
     def failures(self) -> list[FailedAttempt]:
         """All attempts that failed."""

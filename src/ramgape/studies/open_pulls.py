@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 
 from ramgape.search.estimands import counts_in_order
 from ramgape.storage.records import PullRow
-from ramgape.studies.field import Field
 from ramgape.studies.specification import ASKING_ORDER, StudySpec
 from ramgape.trials.asking import AskingOrder
 
@@ -14,15 +14,15 @@ AVAILABLE = 0.0  # a lease that ran out long ago
 NOTED = 1e-12  # a lease that ran out, was counted as such, and was not given back
 
 
-class Books:
+class OpenPulls:
     """Open pulls by their numbers, and lists of some of them.
 
     Args:
         spec: Of the study.
-        field: Which arms take part in its search.
+        retired: The arms that take no part in its search any more.
     """
 
-    def __init__(self, spec: StudySpec, field: Field) -> None:
+    def __init__(self, spec: StudySpec, retired: Set[int]) -> None:
         self.pulls: dict[int, PullRow] = {}
         self.given_up = 0
         self.by_worker: dict[str, set[int]] = {}
@@ -32,16 +32,17 @@ class Books:
         # Scores are learnt in the order of their items: none is left out, not even one that was given up.
         self.strict = spec.search.items is not None
         self._moves = spec.first_format >= ASKING_ORDER and not counts_in_order(spec.search)
-        self._field = field
+        self._retired = retired
 
     @property
     def held(self) -> int:
         """Pulls that are answered, but wait for earlier ones."""
         return 0 if self.order is None else self.order.held
 
-    def _waited_for(self, pull: PullRow) -> bool:
-        """Whether answers wait for an open pull. Of retired arms the search never hears."""
-        return self.order is not None and self._field.row_of(pull.arm) >= 0
+    @property
+    def moved(self) -> dict[int, tuple[int, int]]:
+        """The pulls whose place is not that of their number."""
+        return {} if self.order is None else self.order.moved
 
     def enter(self, pull: PullRow) -> None:
         """Note an open pull that is not noted at present."""
@@ -58,7 +59,7 @@ class Books:
                 self.earliest = pull.lease_until
             if pull.worker is not None:
                 self.by_worker.setdefault(pull.worker, set()).add(pull.number)
-            if self.order is not None and self._waited_for(pull):
+            if self.order is not None and pull.arm not in self._retired:
                 self.order.enter(pull.number)
 
     def forget(self, number: int) -> PullRow | None:
@@ -73,7 +74,7 @@ class Books:
             self.order.leave(number, held=True)
         else:
             self.available.discard(number)
-            if self.order is not None and self._waited_for(pull):
+            if self.order is not None and pull.arm not in self._retired:
                 self.order.leave(number)
             held = self.by_worker.get(pull.worker) if pull.worker is not None else None
             if held is not None:
@@ -117,9 +118,17 @@ class Books:
 
     def must_wait(self, pull: PullRow) -> bool:
         """Whether an answer to an open pull is held back."""
-        if self.order is None or not self._waited_for(pull):
+        if self.order is None or pull.arm in self._retired:
             return False
-        return not self.order.is_next(pull.number) or self._first_given_up().get(pull.arm, math.inf) < pull.number
+        if not self.order.is_next(pull.number):
+            return True
+        return self.given_up > 0 and self._first_given_up().get(pull.arm, math.inf) < pull.number
+
+    def close(self, number: int) -> None:
+        """Strike off a pull that is answered for good."""
+        self.forget(number)
+        if self.order is not None:
+            self.order.moved.pop(number, None)
 
     def ready(self, everything: bool) -> list[PullRow]:
         """The pulls whose answers need not be held back any longer, in their order."""

@@ -26,14 +26,12 @@ from ramgape.search.history_point import HistoryPoint
 from ramgape.search.result import Result, Stopped
 from ramgape.search.spec import Spec
 from ramgape.studies.arrivals import with_arm, without_arm
-from ramgape.studies.desk import Desk, FailedAttempt, Observed
+from ramgape.studies.backend import Backend, FailedAttempt, Observed
 from ramgape.studies.entries import Told, Trial
-from ramgape.studies.exchange import MOST_AT_ONCE, Pull, Request
-from ramgape.studies.files import FORMS, ImportedRow, write_object, written
-from ramgape.studies.pull_ids import PullId, write_pull_id
+from ramgape.studies.exchange import MOST_AT_ONCE, Pull, PullId, Request, write_pull_id
+from ramgape.studies.files import FORMS, ImportBuffer, ImportedRow, write_object, written
 from ramgape.studies.report import Report, read_time, write_time
 from ramgape.studies.specification import StudySpec
-from ramgape.studies.spool import Spool
 from ramgape.trials.progress import Progress
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ MOST_WITHIN = 10_000  # trials that a request has among other things
 BARE = Trial(0, 0.0)[2:]  # of a trial that is an arm and a reward
 
 
-class RemoteDesk(Desk):
+class RemoteBackend(Backend):
     """A study behind a server.
 
     Args:
@@ -79,7 +77,7 @@ class RemoteDesk(Desk):
         exist_ok: bool,
         rows: Sequence[Trial],
         options: StudyOptions,
-    ) -> RemoteDesk:
+    ) -> RemoteBackend:
         """A new study with what is known already; with `exist_ok`, perhaps one that is there."""
         connection = ServerConnection(storage, token)
         names = spec.search.names
@@ -95,18 +93,18 @@ class RemoteDesk(Desk):
                 wait=LONG_WAIT,
                 form=answers.MADE,
             )
-            desk = cls(connection, storage, name, made["id"], made["specification"])
+            backend = cls(connection, storage, name, made["id"], made["specification"])
             if many and not made["told"]:
-                with Spool() as spool:
+                with ImportBuffer() as spool:
                     spool.add(list(rows))
-                    desk.take_in(spool)
+                    backend.take_in(spool)
         except BaseException:
             connection.close()
             raise
-        return desk
+        return backend
 
     @classmethod
-    def load(cls, storage: str, token: str | None, name: str) -> RemoteDesk:
+    def load(cls, storage: str, token: str | None, name: str) -> RemoteBackend:
         """A study that exists."""
         connection = ServerConnection(storage, token)
         try:
@@ -228,7 +226,7 @@ class RemoteDesk(Desk):
         done: bool = self._study.post("observe", {"trials": seen}, answers.DONE, once=True)["done"]
         return done
 
-    def take_in(self, spool: Spool) -> None:
+    def take_in(self, spool: ImportBuffer) -> None:
         """Take in a batch of trials made elsewhere, as the file that it might have come from."""
         names = self.spec.search.names
         with SpooledTemporaryFile(IN_MEMORY) as file:

@@ -1,6 +1,6 @@
 """What happens to the pulls of a study: handed out, answered, failed, given up.
 
-The ledger is the state of one study in memory, and knows neither stores nor clocks. Its methods change it and note in
+The state is the state of one study in memory, and knows neither stores nor clocks. Its methods change it and note in
 `changes` what a store has to write; `catch_up` takes in what others have written. Each of them first checks and then
 changes, so that an error leaves everything as it was.
 
@@ -19,11 +19,12 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
-from ramgape.errors import FailingArm, UnknownPull, shorten
+from ramgape.errors import FailingArm, InvalidReward, UnknownPull, require, shorten
 from ramgape.search.engine import Engine
+from ramgape.storage.checksums import next_chain
 from ramgape.storage.records import (
     AnswerRow,
     BatchRow,
@@ -34,42 +35,48 @@ from ramgape.storage.records import (
     PullRow,
     SnapshotRow,
     StudyRow,
+    pack_outcomes,
+    unpack_outcomes,
 )
-from ramgape.storage.seals import next_link
-from ramgape.studies.books import AVAILABLE, NOTED, Books
+from ramgape.studies.active import ActiveArms, require_money, retired_arms
+from ramgape.studies.arrivals import RetiredArm
+from ramgape.studies.blocks import KnownBlocks
 from ramgape.studies.entries import (
+    MOST_OUTCOMES,
     Seen,
     Told,
     Trial,
     columns_of,
     held_answer,
     holding,
+    measured_by,
     require_room,
     require_same,
 )
-from ramgape.studies.field import Field, require_money
-from ramgape.studies.pull_ids import PullId, base_seed, new_token, write_pull_id
-from ramgape.studies.sharing import KnownBlocks
+from ramgape.studies.exchange import PullId, base_seed, new_token, write_pull_id
+from ramgape.studies.open_pulls import AVAILABLE, NOTED, OpenPulls
 from ramgape.studies.specification import ASKING_ORDER, StudySpec
 
+REWARD = "reward"  # the outcome of trials that give one number
 FindAnswer = Callable[[int], AnswerRow | None]  # of a pull that is not open: what was answered
 
 
-class Ledger:
+class StudyState:
     """One study: its search, its open pulls, and what has changed since it was last written."""
 
     def __init__(self, spec: StudySpec, row: StudyRow) -> None:
         self.spec = spec
         self.engine = Engine(spec.present, base_seed(spec.seed, row.key))
-        self.field = Field(spec, self.engine)
+        self.active: Engine | ActiveArms = ActiveArms(spec, self.engine) if spec.retired else self.engine
+        self.retired = frozenset(map(spec.search.names.index, spec.retired)) if spec.retired else frozenset()
         self.name = row.name
         self._fixed = tuple(row[:5])
         self._row: StudyRow | None = None  # as it was last written
         self.revision = self.asked = self.told = self.failed = self.withdrawn = self.chain = self.batches = 0
         self.lost = 0
         self.stopped_at: int | None = None
-        self._books = Books(spec, self.field)
-        self.open = self._books.pulls
+        self._open = OpenPulls(spec, self.retired)
+        self.open = self._open.pulls
         self.reclaimed = 0  # pulls that were handed out again here, since their leases had run out
         self.changes = Changes()
         self.blocks = KnownBlocks()
@@ -77,9 +84,29 @@ class Ledger:
         self._notes = spec.first_format >= ASKING_ORDER
         self.expired: Counter[int] = Counter()  # by arm: leases that ran out before the answer
         self.lost_of: Counter[int] = Counter()  # by arm: attempts that went with the machine that made them
+        self._measured = measured_by(spec.search)
+        self.outcome_names: list[str] = []  # of all outcomes that trials have given
         self._batch: BatchRow | None = None
         self._decision: tuple[object, ...] = ()
         self._decision_text = ""
+
+    def learn_many(self, seen: Seen, *, heed: bool) -> int:
+        """Learn observations in their order, with their prices; return how many came before the end."""
+        used = self.active.learn_many(seen.arms, seen.learned, heed=heed)
+        if seen.prices is not None:
+            self.active.pay(seen.arms[:used], seen.prices[:used])
+        return used
+
+    def add_up(self, seen: Seen) -> None:
+        """Learn observations whose order means nothing, with their prices."""
+        self.active.add_up(seen.arms, seen.learned)
+        if seen.prices is not None:
+            self.active.pay(seen.arms, seen.prices)
+
+    @property
+    def retired_arms(self) -> tuple[RetiredArm, ...]:
+        """What is recorded of the arms that were retired."""
+        return tuple(retired_arms(self.spec, self.active.gone)) if isinstance(self.active, ActiveArms) else ()
 
     # --- what stands in it -----------------------------------------------------------------------------------------
 
@@ -91,12 +118,12 @@ class Ledger:
     @property
     def held(self) -> int:
         """Pulls that are answered, but held back until earlier ones are."""
-        return self._books.held
+        return self._open.held
 
     @property
     def waits_for(self) -> tuple[str, str, str | None] | None:
         """The id, arm and worker of a pull without a lease that results of later trials wait for."""
-        pull = self._books.endless
+        pull = self._open.endless
         if pull is None:
             return None
         return write_pull_id(pull.token, pull.number, pull.attempt), self.spec.search.names[pull.arm], pull.worker
@@ -104,7 +131,7 @@ class Ledger:
     @property
     def given_up(self) -> int:
         """Pulls that failed too often."""
-        return self._books.given_up
+        return self._open.given_up
 
     @property
     def pending(self) -> int:
@@ -117,13 +144,13 @@ class Ledger:
         return 0 if self.stopped_at is None else self.told - self.stopped_at
 
     @property
-    def state(self) -> tuple[int, ...]:
+    def version(self) -> tuple[int, ...]:
         """What changes whenever anything does; if a store was restored from a copy, revisions alone may deceive."""
         return (self.revision, self.asked, self.told, self.failed, self.withdrawn, self.chain)
 
     def is_of(self, row: StudyRow) -> bool:
         """Whether nothing has been written since."""
-        return row is self._row or self.state == (
+        return row is self._row or self.version == (
             row.revision,
             row.asked,
             row.told,
@@ -134,23 +161,21 @@ class Ledger:
 
     def row(self) -> StudyRow:
         """What a store has to keep of it, beside the changes."""
-        noted = (self._moved, self.expired, self.lost_of)
-        decision = (self.engine.decision, *(tuple(each.items()) for each in noted))
+        decision: tuple[object, ...] = (self.engine.decision,)
+        if self._open.moved or self.expired or self.lost_of:
+            decision += tuple(tuple(each.items()) for each in (self._open.moved, self.expired, self.lost_of))
         if decision != self._decision:
             self._decision = decision
             self._decision_text = self.stands(self.engine.decision)
         counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, self._decision_text)
-        values = (*self._fixed, *counters, self.withdrawn, self.chain, self.batches, self.lost)
+        names = json.dumps(self.outcome_names) if self.outcome_names else ""
+        values = (*self._fixed, *counters, self.withdrawn, self.chain, self.batches, self.lost, names)
         self._row = tuple.__new__(StudyRow, values)  # as StudyRow(*values), in half the time
         return self._row
 
-    @property
-    def _moved(self) -> dict[int, tuple[int, int]]:
-        return {} if self._books.order is None else self._books.order.moved
-
     def stands(self, decision: Sequence[int] = ()) -> str:
         """Where a rule stands, and what else observations do not tell: places of pulls, and what was replaced."""
-        counts = {"expired": self.expired, "lost": self.lost_of, "moved": self._moved}
+        counts = {"expired": self.expired, "lost": self.lost_of, "moved": self._open.moved}
         noted = {name: found for name, found in counts.items() if found} if self._notes else {}
         return json.dumps({"rule": decision, **noted} if noted else decision) if noted or decision else ""
 
@@ -158,10 +183,10 @@ class Ledger:
 
     def snapshot(self) -> SnapshotRow | None:
         """What all observations have led to; None where that cannot be written down."""
-        state = None if self.spec.retired else self.engine.state_bytes()  # of those that went it says nothing
-        if state is None:
+        learned = None if self.spec.retired else self.engine.state_bytes()  # of retired arms it says nothing
+        if learned is None:
             return None
-        return SnapshotRow(self.told, self.chain, self.batches, self.stopped_at, self.engine.stamp, state)
+        return SnapshotRow(self.told, self.chain, self.batches, self.stopped_at, self.engine.stamp, learned)
 
     def restore(self, snapshot: SnapshotRow) -> bool:
         """Begin with a snapshot, if it is one of the same code and specification; tells whether it is."""
@@ -190,19 +215,19 @@ class Ledger:
         until = now.clock + lease
         given = []
         if worker is not None:
-            mine = sorted(self._books.by_worker.get(worker, set()) - known)
-            for number in [number for number in mine if self.field.row_of(self.open[number].arm) >= 0][:count]:
+            mine = sorted(self._open.by_worker.get(worker, set()) - known)
+            for number in [number for number in mine if self.open[number].arm not in self.retired][:count]:
                 given.append(self._change(self.open[number]._replace(lease_until=until)))
-        if self._books.available:
-            waiting = [self.open[number] for number in sorted(self._books.available - known)]
-            waiting = [pull for pull in waiting if self.field.row_of(pull.arm) >= 0]
+        if self._open.available:
+            waiting = [self.open[number] for number in sorted(self._open.available - known)]
+            waiting = [pull for pull in waiting if pull.arm not in self.retired]
             for pull in waiting[: count - len(given)]:
                 self.reclaimed += pull.lease_until > AVAILABLE
                 again = pull._replace(attempt=pull.attempt + 1, worker=worker, lease_until=until)
                 given.append(self._change(again))
         while len(given) < count and not ((given or known or self.held) and self.engine.is_enough()):
             before = self.engine.decision if self.given_up else ()
-            arm = self.field.ask()
+            arm = self.active.ask()
             if arm is None:
                 break
             if self.given_up and any(pull.given_up and pull.arm == arm for pull in self.open.values()):
@@ -210,11 +235,11 @@ class Ledger:
                 if given or known or not alone:
                     break
                 raise FailingArm(what=self.spec.search.names[arm])
-            item = self.field.item_of(arm) if self._books.strict else None
-            self.field.reserve(arm)
+            item = self.active.item_of(arm) if self._open.strict else None
+            self.active.reserve(arm)
             pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token(), item=item)
             self.asked += 1
-            self._books.enter(pull)
+            self._open.enter(pull)
             self.changes.new_pulls.append(pull)
             given.append(pull)
         return given
@@ -239,7 +264,9 @@ class Ledger:
         accepted = []
         fresh: dict[int, AnswerRow] = {}
         room, money = (self._room(), self.engine.money) if self.given_up else (0, 0.0)
-        for pull_id, reward, price, info in answers:
+        if self._measured is not None:
+            self._require_names(told.outcomes for told in answers)
+        for pull_id, reward, price, info, outcomes in answers:
             number, attempt = pull_id.number, pull_id.attempt
             pull = self._open_pull(pull_id, find_answer)
             earlier = fresh.get(number)
@@ -250,15 +277,16 @@ class Ledger:
                 if same and not earlier.failed:
                     require_same("reward", pull_id, earlier.reward, reward)
                     require_same("price", pull_id, earlier.price, price)
-                accepted.append(same and earlier.reward == reward)
+                    require_same("outcomes", pull_id, self._named(earlier.outcomes), outcomes)
+                accepted.append(same and earlier.reward == reward and self._named(earlier.outcomes) == outcomes)
                 continue
             assert pull is not None
             if pull.given_up:
-                room, money = room - 1, money - self.field.price_of(pull.arm)
+                room, money = room - 1, money - self.active.price_of(pull.arm)
             fits = not pull.given_up or (room >= 0 and money >= 0.0)  # what was given up may have been replaced
             accepted.append(fits)
             if fits:
-                fresh[number] = AnswerRow(attempt, reward, False, pull.token, price, info)
+                fresh[number] = AnswerRow(attempt, reward, False, pull.token, price, info, self._packed(outcomes))
         rows: list[ObservationRow] = []
         for number, answer in fresh.items():
             rows += self._answer(self.open[number], answer, now)
@@ -289,16 +317,16 @@ class Ledger:
         failures = pull.failures + 1
         given_up = failures > self.spec.retries
         if given_up:
-            self.field.release(pull.arm)
+            self.active.release(pull.arm)
         changed = {"lease_until": AVAILABLE, "failures": failures, "failed_attempt": pull.attempt, "given_up": given_up}
         self._pass_over([pull._replace(worker=None, **changed)])  # type: ignore[arg-type]
 
     def _note_expired(self, now: Moment) -> None:
         """Count the leases that have run out, and wait for those pulls no longer; or fail them, as the study says."""
-        if now.clock < self._books.earliest or self.done:
+        if now.clock < self._open.earliest or self.done:
             return
-        expired = self._books.expired(now.clock)
-        failed = [pull for pull in expired if self.spec.expired == "fail" and self.field.row_of(pull.arm) >= 0]
+        expired = self._open.expired(now.clock)
+        failed = [pull for pull in expired if self.spec.expired == "fail" and pull.arm not in self.retired]
         for pull in failed:
             if not self.done:
                 self._fail(pull, "its lease ran out", now)
@@ -309,7 +337,7 @@ class Ledger:
     def _pass_over(self, pulls: Sequence[PullRow]) -> None:
         """Attempts have ended without an answer: their pulls count as asked for now, and others wait no longer."""
         for pull in pulls:
-            self._books.put(pull, self.asked)
+            self._open.put(pull, self.asked)
             self.changes.changed_pulls.append(pull)
         self._observe(self._released())
 
@@ -326,7 +354,7 @@ class Ledger:
 
     def leave(self, worker: str) -> int:
         """A worker makes none of the pulls that it has; they are available at once. Returns how many they are."""
-        held = sorted(self._books.by_worker.get(worker, ()))
+        held = sorted(self._open.by_worker.get(worker, ()))
         self._pass_over([self.open[number]._replace(worker=None, lease_until=AVAILABLE) for number in held])
         return len(held)
 
@@ -347,8 +375,8 @@ class Ledger:
         """Make what was given up available again, as if it had never failed; returns how many pulls that were."""
         again = 0
         for pull in sorted(pull for pull in self.open.values() if pull.given_up)[: max(self._room(), 0)]:
-            if self.field.price_of(pull.arm) <= self.engine.money:
-                self.field.reserve(pull.arm)
+            if self.active.price_of(pull.arm) <= self.engine.money:
+                self.active.reserve(pull.arm)
                 self._pass_over([pull._replace(failures=0, given_up=False, lease_until=AVAILABLE)])
                 again += 1
         return again
@@ -356,7 +384,8 @@ class Ledger:
     def observe(self, trials: Sequence[Trial], now: Moment) -> None:
         """Take in trials made elsewhere, one after the other."""
         self._require_room(len(trials))
-        require_money(self.field, trials)
+        self._require_names(trial.outcomes for trial in trials)
+        require_money(self.active, self.engine.money, self.spec.search.spend, trials)
         self._observe([self._observation(trial, now) for trial in trials])
 
     # --- batches: trials made elsewhere, whose order means nothing ---------------------------------------------------
@@ -368,10 +397,11 @@ class Ledger:
 
     def add(self, trials: Sequence[Trial], now: Moment) -> None:
         """Some of them: added up, and not looked at before all are there."""
-        require_money(self.field, trials)
+        self._require_names(trial.outcomes for trial in trials)
+        require_money(self.active, self.engine.money, self.spec.search.spend, trials)
         rows = [self._observation(trial, now) for trial in trials]
         if self.stopped_at is None:
-            self.field.add_up(columns_of(rows))
+            self.add_up(columns_of(rows, self.outcomes_of(rows)))
         self._write_down(rows)
 
     def close_batch(self) -> None:
@@ -410,19 +440,22 @@ class Ledger:
     def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
         """Answer an open pull; what can be observed by that, in its order."""
         if pull.given_up:  # others have not waited for it
-            self._books.move(pull.number, self.asked)
-        if self._books.must_wait(pull) and (self._books.strict or not self.done):
+            self._open.move(pull.number, self.asked)
+        if self._open.must_wait(pull) and (self._open.strict or not self.done):
             if pull.given_up:  # it is under way again, for those who decide
-                self.field.reserve(pull.arm)
+                self.active.reserve(pull.arm)
             self._change(holding(pull._replace(given_up=False), answer, now.time))
             return []
         self._close(pull)
-        return [self._observed(pull, answer, now.time), *self._released()]
+        rows = [self._observed(pull, answer, now.time)]
+        if self._open.held:
+            rows += self._released()
+        return rows
 
     def _released(self) -> list[ObservationRow]:
         """The answers that have been held back and need not be any longer, in their order."""
         rows = []
-        for pull in self._books.ready(everything=self.done):
+        for pull in self._open.ready(everything=self.done):
             answer = held_answer(pull)
             assert answer is not None
             assert pull.answered_at is not None
@@ -432,33 +465,61 @@ class Ledger:
 
     def _observed(self, pull: PullRow, answer: AnswerRow, told_at: float) -> ObservationRow:
         """The next observation: a pull that has an answer."""
-        attempt, reward, failed, token, price, info = answer
+        attempt, reward, failed, token, price, info, outcomes = answer
         worker = pull.worker if attempt == pull.attempt else None
-        self.chain = link = next_link(self.chain, pull.arm, reward)
+        self.chain = next_chain(self.chain, pull.arm, reward)
         known = (pull.number, attempt, pull.arm, reward, failed, worker, told_at)
-        return ObservationRow(*known, None, token, link, pull.item, price, info)
+        return ObservationRow(*known, None, token, self.chain, pull.item, price, info, outcomes)
 
     def _observation(self, trial: Trial, now: Moment) -> ObservationRow:
         """The next observation: a trial made elsewhere."""
-        arm, reward, failed, worker, told_at, origin, item, price, info = trial
-        self.chain = link = next_link(self.chain, arm, reward)
+        arm, reward, failed, worker, told_at, origin, item, price, info, outcomes = trial
+        self.chain = next_chain(self.chain, arm, reward)
         told_at = now.time if told_at is None else told_at
         known = (None, 0, arm, reward, failed, worker, told_at)
-        return ObservationRow(*known, origin, None, link, item, price, info)
+        return ObservationRow(*known, origin, None, self.chain, item, price, info, self._packed(outcomes))
 
     def _observe(self, rows: list[ObservationRow]) -> None:
         """Add observations, looked at one by one; those that come after the end are no part of the answer."""
         if rows and self.stopped_at is None:
             used = 1
             if len(rows) == 1:
-                self.field.tell(rows[0].arm, rows[0].reward, rows[0].price)
+                learned: Any = rows[0].reward if self.learns_rewards else self.outcomes_of(rows)[0]  # type: ignore[index]
+                self.active.tell(rows[0].arm, learned, rows[0].price)
             else:
-                used = self.field.learn_many(columns_of(rows), heed=True)
+                used = self.learn_many(columns_of(rows, self.outcomes_of(rows)), heed=True)
             if self.engine.stopped:
                 self.stopped_at = self.told + used
         self._write_down(rows)
-        if self.held:
+        if self._open.held:
             self._let_go_when_done()
+
+    # --- several outcomes of a trial ---------------------------------------------------------------------------------
+
+    @property
+    def learns_rewards(self) -> bool:
+        """Whether the search learns rewards, not outcomes by name."""
+        return getattr(self.spec.search, "outcomes", None) is None
+
+    def outcomes_of(self, rows: Sequence[ObservationRow]) -> list[Mapping[str, float]] | None:
+        """What the search learns of observations where it learns outcomes by name."""
+        if self.learns_rewards:
+            return None
+        if self._measured is None:
+            return [{REWARD: row.reward} for row in rows]
+        return [unpack_outcomes(row.outcomes or b"", self.outcome_names) for row in rows]
+
+    def _named(self, packed: bytes | None) -> Mapping[str, float] | None:
+        return None if packed is None else unpack_outcomes(packed, self.outcome_names)
+
+    def _packed(self, outcomes: Mapping[str, float] | None) -> bytes | None:
+        return None if outcomes is None else pack_outcomes(outcomes, self.outcome_names)
+
+    def _require_names(self, given: Iterable[Mapping[str, float] | None]) -> None:
+        """Refuse more names of outcomes than a study keeps: they are no place for remarks."""
+        names = {name for outcomes in given for name in outcomes or ()}.union(self.outcome_names)
+        allowed = f"of at most {MOST_OUTCOMES} different names in a study"
+        require(len(names) <= MOST_OUTCOMES, "outcomes", allowed, len(names), InvalidReward)
 
     def _write_down(self, rows: list[ObservationRow]) -> None:
         self.changes.observations += rows
@@ -472,16 +533,15 @@ class Ledger:
     # --- the books -------------------------------------------------------------------------------------------------
 
     def _change(self, pull: PullRow) -> PullRow:
-        self._books.put(pull)
+        self._open.put(pull)
         self.changes.changed_pulls.append(pull)
         return pull
 
     def _close(self, pull: PullRow) -> None:
         """An open pull is one no longer."""
-        self._books.forget(pull.number)
-        self._moved.pop(pull.number, None)
+        self._open.close(pull.number)
         if not pull.given_up:
-            self.field.release(pull.arm)
+            self.active.release(pull.arm)
         self.changes.answered_pulls.append(pull)
 
     # --- others ----------------------------------------------------------------------------------------------------
@@ -506,17 +566,18 @@ class Ledger:
         self.revision, self.asked, self.told, self.failed = row.revision, row.asked, row.told, row.failed
         self.stopped_at, self.withdrawn = row.stopped_at, row.withdrawn
         self.chain, self.batches, self.lost = row.chain, row.batches, row.lost
+        self.outcome_names = names_in(row)
         if answered is None:
             answered = list(self.open)
-            self._books.earliest = math.inf
+            self._open.earliest = math.inf
         pulls = list(pulls)
         for number in (*answered, *(pull.number for pull in pulls)):
             self._leave_open(number)
         self._read_notes(json.loads(row.decision) if row.decision else [])
         for pull in pulls:
-            self._books.enter(pull)
+            self._open.enter(pull)
             if not pull.given_up:
-                self.field.reserve(pull.arm)
+                self.active.reserve(pull.arm)
 
     def _read_notes(self, stands: list[int] | dict[str, Any]) -> None:
         """What `stands` wrote; older programs wrote where the rule stands, and no more."""
@@ -527,11 +588,13 @@ class Ledger:
             if self._notes:
                 counts.clear()
                 counts.update({int(arm): times for arm, times in noted.get(name, {}).items()})
-        if self._books.order is not None:
-            self._books.order.moved = {int(number): tuple(place) for number, place in noted.get("moved", {}).items()}
+        if self._open.order is not None:
+            moved = {int(number): tuple(place) for number, place in noted.get("moved", {}).items()}
+            self._open.order.restore(moved)
 
     def begin_again(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow], pulls: Iterable[PullRow]) -> None:
         """Take in a whole study of which more is asked: also what came after its end, where the stop is looked for."""
+        self.outcome_names = names_in(row)
         self._learn(row._replace(stopped_at=row.told), seen, batches)
         if self.spec.retired:
             self.engine.heed()  # the last observation may be of an arm that went
@@ -541,9 +604,9 @@ class Ledger:
 
     def _leave_open(self, number: int) -> None:
         """A pull is not what it was, as others have written."""
-        pull = self._books.forget(number)
+        pull = self._open.forget(number)
         if pull is not None and not pull.given_up:
-            self.field.release(pull.arm)
+            self.active.release(pull.arm)
 
     def _learn(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow]) -> None:
         """All observations up to the end, if there is one.
@@ -557,11 +620,16 @@ class Ledger:
             place = batch.place - self.told
             if place >= used:
                 break
-            self.field.learn_many(seen.part(start, place), heed=False)
+            self.learn_many(seen.part(start, place), heed=False)
             start = place + batch.size
-            self.field.add_up(seen.part(place, start))
+            self.add_up(seen.part(place, start))
             self.engine.look(heed=start == used and row.stopped_at is not None)
         last = used if row.stopped_at is None else max(used - 1, start)
-        self.field.learn_many(seen.part(start, last), heed=False)
+        self.learn_many(seen.part(start, last), heed=False)
         if row.stopped_at is not None:
-            self.field.learn_many(seen.part(last, used), heed=True)
+            self.learn_many(seen.part(last, used), heed=True)
+
+
+def names_in(row: StudyRow) -> list[str]:
+    """The names of the outcomes that the trials of a study have given."""
+    return list(json.loads(row.outcomes)) if row.outcomes else []
