@@ -17,10 +17,7 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -235,27 +232,7 @@ def do(job: Job, runs: int) -> list[Way]:
     return ways
 
 
-COMMANDS = tuple(f"gzip -{level} -c words.txt" for level in (1, 3, 5, 6, 7))
-
-
-def time_commands() -> dict[str, Any]:
-    """The same commands by hyperfine and by us: runs, seconds, and the order that each found."""
-    found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        words = np.random.default_rng(1).zipf(1.3, 900_000) % 5_000
-        Path(folder, "words.txt").write_text(" ".join(f"{word:x}" for word in words))
-        tools = {"hyperfine": ["hyperfine"], "ramgape": [sys.executable, "-m", "ramgape", "run"]}
-        for name, tool in tools.items():
-            begun = time.perf_counter()
-            command = [*tool, *COMMANDS, "--export-json", "times.json"]
-            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            results = json.loads(Path(folder, "times.json").read_text())["results"]
-            found[name] = {
-                "runs": [len(each["times"]) for each in results],
-                "seconds": time.perf_counter() - begun,
-                "order": [each["command"] for each in sorted(results, key=lambda each: float(each["mean"]))],
-            }
-    return found
+TIMED = ("commands", "precision")  # benchmarks/commands.py
 
 
 def table(done: Mapping[str, tuple[Job, list[Way]]]) -> str:
@@ -274,12 +251,15 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.jobs", description=__doc__)
     parser.add_argument("--runs", type=int, default=200, help="searches of each kind")
-    parser.add_argument("--job", choices=[*JOBS, "commands"], action="append", help="only this one; may be repeated")
+    parser.add_argument("--job", choices=[*JOBS, *TIMED], action="append", help="only this one; may be repeated")
+    parser.add_argument("--repeats", type=int, default=20, help="calls of each tool for a set of commands")
+    parser.add_argument("--reference-runs", type=int, default=500, help="runs of each command that are the truth")
+    parser.add_argument("--set", action="append", help="only this set of commands; may be repeated")
     given = parser.parse_args()
-    wanted = given.job or [*JOBS, "commands"]
+    wanted = given.job or [*JOBS, *TIMED]
     done = {}
     for name in wanted:
-        if name == "commands":
+        if name in TIMED:
             continue
         job = JOBS[name]()
         done[name] = (job, do(job, given.runs))
@@ -287,10 +267,13 @@ def main() -> None:
     if done:
         print(table(done))
     if "commands" in wanted:
-        print("\n| commands, timed for real | runs | seconds | fastest to slowest |\n|---|--:|--:|---|")
-        for name, each in time_commands().items():
-            runs = f"{sum(each['runs'])} ({', '.join(map(str, each['runs']))})"
-            print(f"| {name} | {runs} | {each['seconds']:.1f} | {', '.join(each['order'])} |")
+        from benchmarks.commands import SETS, compare
+
+        print(compare(given.repeats, given.reference_runs, given.set or list(SETS)))
+    if "precision" in wanted:
+        from benchmarks.commands import precision
+
+        print(precision(given.reference_runs))
 
 
 if __name__ == "__main__":

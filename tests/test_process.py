@@ -58,15 +58,17 @@ def test_a_program_that_is_not_there(folder: Path, nowhere: int) -> None:
         Child(["no-such-program"], os.environ, folder, (nowhere,) * 3)
 
 
-def test_it_runs_in_its_folder_and_leads_its_group(folder: Path, nowhere: int) -> None:
+@pytest.mark.parametrize("session", [True, False])
+def test_it_runs_in_its_folder_and_leads_its_group(folder: Path, nowhere: int, session: bool) -> None:
     tail = Tail()
-    child = Child("pwd; echo $(ps -o pgid= -p $$) $$", os.environ, folder, (nowhere, tail.inlet, nowhere))
+    line = "pwd; echo $(ps -o pgid= -p $$) $$ $(ps -o sid= -p $$)"
+    child = Child(line, os.environ, folder, (nowhere, tail.inlet, nowhere), session=session)
     tail.started()
     assert child.wait(10.0, [tail])
     where, groups = tail.text().splitlines()
     tail.close()
     assert Path(where).samefile(folder)
-    assert groups.split() == [str(child.pid)] * 2
+    assert groups.split() == [str(child.pid), str(child.pid), str(child.pid if session else os.getsid(0))]
 
 
 @pytest.mark.parametrize("has_descriptors", [True, False])
@@ -88,9 +90,8 @@ def test_output_and_timeouts_need_no_thread(
     assert len(text) == KEPT
     assert text.endswith("end\n")
     child = Child(["sleep", "20"], os.environ, Path.cwd(), (nowhere,) * 3)
-    begun = time.perf_counter()
     assert not child.wait(0.1)
-    assert 0.1 <= time.perf_counter() - begun < 5.0
+    assert 0.1 <= time.perf_counter() - child.started < 5.0
     child.send(9)
     assert child.wait()
     assert child.code == -9

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ramgape.commands.times import Timing
 
-OFTEN = 0.2  # seconds between two tables, at least
+OFTEN, RARELY = 0.2, 20.0  # between two tables so many seconds at least, and so many times what one takes
 SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 STYLES = ("auto", "basic", "full", "nocolor", "color", "none")
 SORTS = ("auto", "command", "mean-time")
@@ -312,13 +312,13 @@ def live(shown: Shown) -> Iterator[Callable[[Callable[[int, bool], RenderableTyp
 
     from ramgape.common.terminal import knows_unicode
 
-    console, last = shown.console(stderr=True), 0.0
+    console, again = shown.console(stderr=True), 0.0
     with Live(console=console, auto_refresh=False, transient=True) as drawn:
 
         def show(table: Callable[[int, bool], RenderableType]) -> None:
-            nonlocal last
-            if time.monotonic() - last >= OFTEN:
+            nonlocal again
+            if (begun := time.monotonic()) >= again:
                 drawn.update(table(console.width, not knows_unicode(console)), refresh=True)
-                last = time.monotonic()
+                again = time.monotonic() + max(OFTEN, RARELY * (time.monotonic() - begun))
 
         yield show

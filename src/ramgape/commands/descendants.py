@@ -26,7 +26,7 @@ class SeenProcess(NamedTuple):
 
     state: str
     parent: int
-    session: int
+    group: int
 
 
 class Descendants:
@@ -64,7 +64,7 @@ class Descendants:
         if not LINUX or (process is None and not self._strangers()):
             return set()
         seen = dict(processes())
-        strangers = {each for each in self._strangers() if each in seen and seen[each].session != os.getsid(0)}
+        strangers = {each for each in self._strangers() if each in seen and seen[each].group != os.getpgid(0)}
         found = {each for each in seen if (value := mark_of(each)) is not None and value.startswith(mark)}
         found |= {each for each in strangers if alone and mark_of(each) is None}
         found |= {process} if process is not None else set()
@@ -97,8 +97,8 @@ def processes() -> Iterator[tuple[int, SeenProcess]]:
     """All that runs on this machine."""
     for name in filter(str.isdecimal, os.listdir("/proc")):  # noqa: PTH208
         with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-            state, parent, _, session = file.read().rpartition(b")")[2].split()[:4]
-            yield int(name), SeenProcess(state.decode(), int(parent), int(session))
+            state, parent, group = file.read().rpartition(b")")[2].split()[:3]
+            yield int(name), SeenProcess(state.decode(), int(parent), int(group))
 
 
 def mark_of(process: int) -> str | None:

@@ -44,14 +44,18 @@ class Child:
         environment: Mapping[str, str],
         folder: Path,
         streams: tuple[int, int, int],
+        *,
+        session: bool = True,
     ) -> None:
-        """Start it, in a session of its own.
+        """Start it, at the head of its own process group.
 
         Args:
             command: Words, or a line for the usual shell of the system.
             environment: All its variables.
             folder: Its current directory.
             streams: File descriptors for its input, output and errors.
+            session: Whether it has a session of its own, too, and so no terminal. Where Linux shares processors out
+                among sessions (autogroup), a new one has to wait for a busy processor longer than we do.
         """
         self.code: int | None = None
         self.seconds = 0.0
@@ -61,16 +65,16 @@ class Child:
         words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
         if hasattr(os, "posix_spawn") and folder.samefile(os.curdir):
             actions = [(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)]
-            options: dict[str, Any] = {"file_actions": actions, "setsid": True, "setsigdef": IGNORED}
+            group: dict[str, Any] = {"setsid": True} if session else {"setpgroup": 0}
+            options: dict[str, Any] = {"file_actions": actions, "setsigdef": IGNORED, **group}
             self.started = time.perf_counter()
             self.pid = os.posix_spawnp(words[0], words, environment, **options)
             return
         given: Any = dict(zip(("stdin", "stdout", "stderr"), streams, strict=True))
+        given |= {"start_new_session": True} if session else {"process_group": 0}
         shown = words if os.name == "posix" else command
         self.started = time.perf_counter()
-        self._popen = subprocess.Popen(
-            shown, shell=isinstance(shown, str), cwd=folder, env=dict(environment), start_new_session=True, **given
-        )
+        self._popen = subprocess.Popen(shown, shell=isinstance(shown, str), cwd=folder, env=dict(environment), **given)
         self.pid = self._popen.pid
 
     def wait(self, seconds: float | None = None, tails: Sequence[Tail] = ()) -> bool:

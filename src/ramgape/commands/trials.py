@@ -20,7 +20,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from statistics import fmean
 from tempfile import TemporaryFile
-from typing import IO, Self
+from typing import IO, Any, Self
 
 import numpy as np
 
@@ -118,6 +118,7 @@ class CommandTrials:
         self._patience = patience
         self._hidden = frozenset(hidden)
         self._guard = TrialGuard()
+        self._ignored = {} if file.execution.session else ignore_stops()
         self._descendants = Descendants()
         self._numbers = itertools.count(1)  # of the processes
         self._lock = threading.Lock()
@@ -332,7 +333,7 @@ class CommandTrials:
                 raise FailedTrial("the study is being left")
             known[MARK] = mark = f"{self._guard.mark}.{next(self._numbers)}."
             try:
-                child = Run(filled, known, self._file.folder, streams)
+                child = Run(filled, known, self._file.folder, streams, session=self._file.execution.session)
             except OSError as error:
                 allowed, hint = "a command that can be started", f", got: {error}"
                 raise FailingArm(what=f"arm {words['arm']!r}", allowed=allowed, hint=hint) from None
@@ -366,6 +367,9 @@ class CommandTrials:
         with self._lock:
             self._guard.close()
             self._descendants.close()
+            for number, handler in self._ignored.items():
+                signal.signal(number, handler)
+            self._ignored = {}
 
     def _end(self, process: Run) -> None:
         """End a command and all that it started, if any of it is left."""
@@ -387,6 +391,16 @@ class CommandTrials:
         process.send(number)
         send_each(left, number)
         return bool(left)
+
+
+def ignore_stops() -> dict[int, Any]:
+    """Ignore the signals that stop a process in the background which uses the terminal; returns the handlers before.
+
+    What we start inherits that: it gets an error instead, and does not wait for ever.
+    """
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        return {}
+    return {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGTTIN, signal.SIGTTOU)}
 
 
 def ending_of(file: IO[bytes]) -> str:
