@@ -159,12 +159,12 @@ def test_what_is_asked_for_unless_said_otherwise() -> None:
         (["true", "echo 'x", "--shell", "none"], "must be words, with every quote closed"),
         (["true", "true", "--shell", "no-such-shell"], "--shell must be a shell that can be found, default or none"),
         (["true", "sh -c 'echo {seed}'"], "{seed} stands inside quotes. Write it outside of quotes"),
-        (["true", " "], "arm ' ' must be a command"),
+        (["true", " "], "command ' ' must be a command"),
         (["true", "true", "--min-runs", "1"], "--min-runs must be a whole number of at least 2, got 1"),
         (["true", "true", "--max-runs", "5"], "--max-runs must be at least 10, the fewest runs of a command"),
         (["true", "true", "--warmup", "-1"], "--warmup must be a whole number of at least 0, got -1"),
         (["true", "true", "--timeout", "0"], "timeout must be a number of seconds above 0"),
-        (["true", "true", "--noise", "bounded"], "timeout must be given with noise = 'bounded'"),
+        (["true", "true", "--noise", "bounded"], "timeout must be given with assumption = 'bounded'"),
         (["true", "true", "--storage", "sqlite:///x.db"], "--storage must go with a --name of the study"),
         (["true", "true", "--name", ""], "--name must be a name"),
         (["true", "true", "--export-json", "no/x.json"], "--export-json must be in a folder that exists"),
@@ -340,7 +340,9 @@ def test_a_command_that_is_never_done_in_time_costs_few_runs(clock: Callable[...
     pareto = ("--task", "pareto")  # for the fastest command it is evidence: tests/test_timing_claims.py
     order = clock(draw, 1)
     result = call("quick", "slow", "--timeout", "2", *pareto, code=1)
-    assert "arm 'slow' must end within its timeout, 2 s, at least once, got 10 runs of which none did" in result.stderr
+    assert (
+        "command 'slow' must end within its timeout, 2 s, at least once, got 10 runs of which none did" in result.stderr
+    )
     assert "--assumption bounded" in result.stderr
     assert "slow was cut off at 2 s in 10 of 10 runs" in words(result.stdout)
     assert (order.count("slow"), order.count("quick") <= 20) == (10, True)
@@ -351,7 +353,7 @@ def test_a_command_that_is_never_done_in_time_costs_few_runs(clock: Callable[...
     assert report("quick", "slow", "--timeout", "2", *pareto, "--noise", "bounded")["front"] == ["quick", "slow"]
     assert report("quick", "slow", "--timeout", "2", "--budget", "40")["told"] == 40
     (tmp_path / "mine.toml").write_text(FILE.format("elapsed").replace("budget = 8", "epsilon = 0.1"))
-    assert "noise = 'bounded'" in call("mine.toml", code=1).stderr
+    assert "assumption = 'bounded'" in call("mine.toml", code=1).stderr
     (tmp_path / "mine.toml").write_text(
         (tmp_path / "mine.toml").read_text().replace("[arms]", 'noise = "bounded"\nname = "x"\n[arms]')
     )

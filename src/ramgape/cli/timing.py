@@ -286,7 +286,7 @@ def is_file(given: str, alone: bool) -> bool:
     there = os.path.exists(given)  # noqa: PTH110 - which takes a line of any length for no file
     if given.endswith(".toml"):
         return there or not any(map(str.isspace, given))
-    return there and alone and not os.access(given, os.X_OK)
+    return there and alone and (os.path.isdir(given) or not os.access(given, os.X_OK))  # noqa: PTH112
 
 
 def refuse_beside_file(file: str, how: HowTimed, options: dict[str, Any]) -> None:

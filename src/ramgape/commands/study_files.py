@@ -120,6 +120,10 @@ class StudyFile:
         """Where commands and options stand, for messages."""
         return "the command line" if self.path is None else str(self.path)
 
+    def called(self, arm: str) -> str:
+        """What errors call an arm."""
+        return f"{'arm' if self.execution.strict is None else 'command'} {arm!r}"
+
     @property
     def failure(self) -> str:
         """What a failed trial is."""
@@ -297,17 +301,18 @@ def timing(options: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
     return {"direction": direction, "reward_range": given}
 
 
-def check_command(arm: str, command: object, folder: Path) -> Command:
-    """A command that can be run, as far as that can be known before."""
+def check_command(arm: str, command: object, folder: Path, noun: str = "arm") -> Command:
+    """A command that can be run, as far as that can be known before; errors call it by the noun and its name."""
+    what = f"{noun} {arm!r}"
     allowed = "a command: text for the shell, or a list of words"
     words: list[Any] = command if isinstance(command, list) else [command]
     usable = bool(words) and all(isinstance(word, str) and "\0" not in word for word in words)
-    require(usable and bool(words[0].strip()) and "\0" not in arm, f"arm {arm!r}", allowed, command)
+    require(usable and bool(words[0].strip()) and "\0" not in arm, what, allowed, command)
     checked: Command = command if isinstance(command, str) else tuple(words)
     try:
         files = parse_command(checked).files
     except InvalidSpec as error:
-        error.what = f"arm {arm!r}"
+        error.what = what
         raise
     if "arm" in files:
         check_file_name("arm", arm, InvalidSpec)
@@ -316,5 +321,5 @@ def check_command(arm: str, command: object, folder: Path) -> Command:
     program = words[0].replace("{arm}", arm)
     if not names_in(program):
         there = shutil.which(folder / program if os.path.dirname(program) else program)  # noqa: PTH120
-        require(there is not None, f"arm {arm!r}", "a program that can be found, and its arguments", command)
+        require(there is not None, what, "a program that can be found, and its arguments", command)
     return checked

@@ -212,7 +212,7 @@ class CommandTrials:
         if arm in self._in_time or count < self._patience:
             return
         longer, ranged = ("--timeout", "--assumption bounded") if typed else ("timeout", "assumption = 'bounded'")
-        what, allowed = f"arm {arm!r}", f"within its timeout, {self._file.timeout:g} s, at least once"
+        what, allowed = self._file.called(arm), f"within its timeout, {self._file.timeout:g} s, at least once"
         given = f"{count} runs of which none did"
         hint = (
             f": of times that are all cut off, how they vary is not known; give a longer {longer}, leave it out, or "
@@ -225,7 +225,7 @@ class CommandTrials:
         if _timed_out(finished, self._file.timeout):
             return
         if finished.code in CANNOT_START:
-            raise cannot_start(arm, finished)
+            raise cannot_start(self._file.called(arm), finished)
         if finished.code and strict:
             what, allowed = f"command {arm!r}", "with exit code 0 (--ignore-failure lets others count, too)"
             given, hint = _ended_by(finished), _ending(finished.errors)
@@ -239,14 +239,14 @@ class CommandTrials:
         runs = 1
         while not _timed_out(finished, self._file.timeout):
             if finished.code in CANNOT_START:
-                raise cannot_start(arm, finished)
+                raise cannot_start(self._file.called(arm), finished)
             if finished.code == 0:
                 self._proven.add(arm)
             if arm in self._proven:
                 return
             if runs == FIRST_RUNS:
                 got = f"nothing but failures in its first {runs} runs, the last time {_ended_by(finished)}"
-                raise _failing(arm, "succeed", got, finished)
+                raise _failing(self._file.called(arm), "succeed", got, finished)
             finished = self.run(arm, int(rng.integers(2**63)), item)
             runs += 1
 
@@ -336,7 +336,7 @@ class CommandTrials:
                 child = Run(filled, known, self._file.folder, streams, session=self._file.execution.session)
             except OSError as error:
                 allowed, hint = "a command that can be started", f", got: {error}"
-                raise FailingArm(what=f"arm {words['arm']!r}", allowed=allowed, hint=hint) from None
+                raise FailingArm(what=self._file.called(words["arm"]), allowed=allowed, hint=hint) from None
             child.mark = mark
             self._running.add(child)
             Descendants.known.add(child.pid)
@@ -482,15 +482,15 @@ def reward_of(finished: Finished, reward: str, timeout: float | None, strict: bo
         raise FailedTrial(what=what, allowed="a number", given=given, hint=hint) from None
 
 
-def cannot_start(arm: str, finished: Finished) -> FailingArm:
+def cannot_start(what: str, finished: Finished) -> FailingArm:
     """The error for an arm whose command a shell could not find, or not run."""
-    return _failing(arm, "be started", f"exit code {finished.code}", finished)
+    return _failing(what, "be started", f"exit code {finished.code}", finished)
 
 
-def _failing(arm: str, able: str, given: str, finished: Finished) -> FailingArm:
+def _failing(what: str, able: str, given: str, finished: Finished) -> FailingArm:
     """The error for an arm whose command cannot do what it must."""
     allowed, hint = f"a command that can {able}", _ending(finished.errors)
-    return FailingArm(what=f"arm {arm!r}", allowed=allowed, given=given, hint=hint)
+    return FailingArm(what=what, allowed=allowed, given=given, hint=hint)
 
 
 def _timed_out(finished: Finished, timeout: float | None) -> bool:

@@ -218,7 +218,7 @@ def read_command(name: str, line: str, shell: tuple[str, ...] | None, folder: Pa
     if shell and not SHELL.pattern.fullmatch(base(shell[0])):
         allowed = "without {arm}, {seed} and {item}, because --shell is no known shell; read RAMGAPE_SEED instead"
         require(not names_in(line), f"command {name!r}", allowed, line)
-    return check_command(name, line if shell != () else list(split_line(line, f"command {name!r}")), folder)
+    return check_command(name, line if shell != () else list(split_line(line, f"command {name!r}")), folder, "command")
 
 
 def split_line(line: str, what: str) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ class WorkerTrials(CommandTrials):
 
     def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator, item: object) -> None:
         if finished.code in CANNOT_START:
-            raise cannot_start(arm, finished)
+            raise cannot_start(f"arm {arm!r}", finished)
 
 
 class Worker(Runner):
