@@ -155,15 +155,15 @@ def style() -> None:
 
 
 def sort() -> None:
-    commands = ["sleep 0.02", "sleep 0.001", "-N", "-r", "2"]
+    commands = ["sleep 0.2", "sleep 0.001", "-N", "-r", "2"]
 
     def rows(text: str) -> list[str]:
         return re.findall(r"│ (sleep [\d.]+) ", text.partition("───")[2])
 
-    assert rows(call(*commands).stdout) == ["sleep 0.001", "sleep 0.02"]
-    assert rows(call(*commands, "--sort", "command").stdout) == ["sleep 0.02", "sleep 0.001"]
-    assert [each["command"] for each in exported(*commands)] == ["sleep 0.02", "sleep 0.001"]
-    assert [each["command"] for each in exported(*commands, "--sort", "mean-time")] == ["sleep 0.001", "sleep 0.02"]
+    assert rows(call(*commands).stdout) == ["sleep 0.001", "sleep 0.2"]
+    assert rows(call(*commands, "--sort", "command").stdout) == ["sleep 0.2", "sleep 0.001"]
+    assert [each["command"] for each in exported(*commands)] == ["sleep 0.2", "sleep 0.001"]
+    assert [each["command"] for each in exported(*commands, "--sort", "mean-time")] == ["sleep 0.001", "sleep 0.2"]
 
 
 def time_unit() -> None:
@@ -270,8 +270,10 @@ def budget_time() -> None:
 
 def baseline() -> None:
     call("sleep 0.02", "-N", "-r", "10", "--export-json", "old.json")
-    shown = words(call("sleep 0.05", "-N", "-r", "10", "--baseline", "old.json", columns=120).stdout)
-    assert re.search(r"takes \d\.\d\d times as long as before \(\d\.\d\d to \d\.\d\d\): slower by more than 5%", shown)
+    shown = words(call("sleep 0.3", "-N", "-r", "10", "--baseline", "old.json", columns=120).stdout)
+    assert re.search(
+        r"takes \d+\.\d\d times as long as before \(\d+\.\d\d to \d+\.\d\d\): slower by more than 5%", shown
+    )
     found = json.loads(Path("old.json").read_text())
     found["machine"]["processor"] = "abacus"
     Path("old.json").write_text(json.dumps(found))

@@ -310,7 +310,7 @@ def test_what_was_measured(tmp_path: Path) -> None:
         assert each["mean"] == pytest.approx(arm["mean"])
         assert each["min"] == min(each["times"]) <= each["median"] <= max(each["times"]) == each["max"]
         assert set(each["exit_codes"]) == {0}
-    assert second["min"] >= 0.3
+    assert 0.2 < second["min"] < 3.0  # less the start of the shell, which a busy machine makes slow
     assert found["info"] == {}  # what we measure is no remark of the user's
 
 
@@ -572,7 +572,7 @@ def test_the_table_lives_on_a_terminal_only(tmp_path: Path) -> None:
         output = started.communicate()[0].decode()
     os.close(seen)
     assert started.returncode == 0
-    assert re.search(r"\d+ runs; ends after 40", drawn.decode())
+    assert re.search(r"\d+ runs?; ends after 40", drawn.decode())
     assert "sleep 0.04" in drawn.decode()
     assert "times as fast as" in output
     assert call("true", "true", "--budget", "8").stderr == ""

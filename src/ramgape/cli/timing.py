@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from ramgape.commands.times import Timing
 
-OFTEN, RARELY = 0.2, 20.0  # between two tables so many seconds at least, and so many times what one takes
+OFTEN, LONGEST = 0.2, 1.0  # seconds between two tables, at least and at most
+RARELY = 20.0  # and so many times what a table takes
 SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 STYLES = ("auto", "basic", "full", "nocolor", "color", "none")
 SORTS = ("auto", "command", "mean-time")
@@ -319,6 +320,6 @@ def live(shown: Shown) -> Iterator[Callable[[Callable[[int, bool], RenderableTyp
             nonlocal again
             if (begun := time.monotonic()) >= again:
                 drawn.update(table(console.width, not knows_unicode(console)), refresh=True)
-                again = time.monotonic() + max(OFTEN, RARELY * (time.monotonic() - begun))
+                again = time.monotonic() + min(max(OFTEN, RARELY * (time.monotonic() - begun)), LONGEST)
 
         yield show
