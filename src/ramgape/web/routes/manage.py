@@ -29,9 +29,9 @@ from ramgape.web import schema
 from ramgape.web.access.roles import access_of
 from ramgape.web.answers import Json, refusals
 from ramgape.web.errors import Forbidden
-from ramgape.web.forms import FormRoute, IdempotencyKey, keyed
+from ramgape.web.forms import FormRoute, IdempotencyKey, digest_of, keyed
 from ramgape.web.open_studies import OpenStudies, unknown_number
-from ramgape.web.routes.work import StudyNumber, made_alone, open_study_for, studies_of
+from ramgape.web.routes.work import CHANGE, StudyNumber, changes, open_study_for, studies_of
 from ramgape.web.snapshot import study_state
 
 router = APIRouter(tags=["manage"], route_class=FormRoute)
@@ -39,7 +39,6 @@ router = APIRouter(tags=["manage"], route_class=FormRoute)
 VERSION = ramgape.__version__  # which takes milliseconds to find
 STATES = ("waiting", "running", "failing", "done")
 KEY_DIGITS = 16  # of a study's own key
-CHANGE = refusals(404, 409)
 IN_MEMORY = 8 * 2**20  # bytes of a file that comes in; more goes to the disk
 
 
@@ -153,27 +152,18 @@ async def delete(
     return Response(status_code=204)
 
 
-@router.post("/studies/{id}/extend", response_model=schema.ExtendAnswer, responses=CHANGE)
-async def extend(study_id: StudyNumber, body: schema.ExtendBody, request: Request, key: IdempotencyKey = None) -> Json:
+@changes(router, "/studies/{id}/extend", schema.ExtendAnswer, "admin", alone=True)
+def extend(study: Study, body: schema.ExtendBody) -> dict[str, Any]:
     """Let a study, finished or not, go on for more: a smaller epsilon, a larger budget, or more money."""
-    asked = body.model_dump(exclude_none=True)
-
-    def make(study: Study) -> dict[str, Any]:
-        more = study.extend(**asked)
-        return {"more": more, "done": not more}
-
-    return await made_alone(request, study_id, key, make)
+    more = study.extend(**body.model_dump(exclude_none=True))
+    return {"more": more, "done": not more}
 
 
-@router.post("/studies/{id}/arms", response_model=schema.ArmsAnswer, responses=CHANGE)
-async def add_arm(study_id: StudyNumber, body: schema.ArmBody, request: Request, key: IdempotencyKey = None) -> Json:
+@changes(router, "/studies/{id}/arms", schema.ArmsAnswer, "admin", alone=True)
+def add_arm(study: Study, body: schema.ArmBody) -> dict[str, Any]:
     """One more arm, for a study that was created with `expected_arms`."""
-
-    def make(study: Study) -> dict[str, Any]:
-        more = study.add_arm(body.name, price=body.price)
-        return {"more": more, "arms": list(study.arms), "done": not more}
-
-    return await made_alone(request, study_id, key, make)
+    more = study.add_arm(body.name, price=body.price)
+    return {"more": more, "arms": list(study.arms), "done": not more}
 
 
 @router.delete("/studies/{id}/arms", response_model=schema.ArmsAnswer, responses=CHANGE)
@@ -181,12 +171,14 @@ async def retire(
     study_id: StudyNumber, request: Request, name: Annotated[str, Query(min_length=1)], key: IdempotencyKey = None
 ) -> Json:
     """An arm takes part no longer; what was told of it stays on record."""
+    opened = await open_study_for(request, study_id, "admin")
 
-    def make(study: Study) -> dict[str, Any]:
-        more = study.retire(name)
-        return {"more": more, "arms": list(study.arms), "done": not more}
+    def make() -> dict[str, Any]:
+        more = opened.study.retire(name)
+        return {"more": more, "arms": list(opened.study.arms), "done": not more}
 
-    return await made_alone(request, study_id, key, make)
+    digest = "" if key is None else await digest_of(request)
+    return Json(await opened.in_thread(keyed(opened, key, digest, make)))
 
 
 FILE = {

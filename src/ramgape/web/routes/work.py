@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from inspect import Parameter, Signature
+from typing import Annotated, Any, get_type_hints
 
 from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel
 
 from ramgape.errors import RamgapeError
 from ramgape.search.outcome import Outcome
@@ -20,7 +23,9 @@ from ramgape.web.open_studies import OpenStudies, OpenStudy, unknown_number
 router = APIRouter(prefix="/studies/{id}", tags=["work"], route_class=FormRoute)
 
 StudyNumber = Annotated[int, Path(alias="id", ge=0, le=2**63 - 1, description="The study's number, from the list.")]
-Make = Callable[[Study], dict[str, Any]]
+Make = Callable[..., dict[str, Any]]
+NEEDED = Parameter.empty
+CHANGE = refusals(404, 409)
 
 
 async def open_study_for(request: Request, study_id: int, role: str) -> OpenStudy:
@@ -40,32 +45,58 @@ def studies_of(request: Request) -> OpenStudies:
     return studies
 
 
-async def made(request: Request, study_id: int, role: str, key: str | None, make: Make) -> Json:
-    """What an operation on a study gives, made with whatever else waits."""
-    opened = await open_study_for(request, study_id, role)
-    digest = "" if key is None else await digest_of(request)
-    try:
-        answer = await opened.make(keyed(opened, key, digest, lambda: make(opened.study)))
-    except RamgapeError as error:
-        count_refused(request, type(error).__name__, 1)
-        raise
-    accepted = answer.get("accepted", ()) if isinstance(answer, dict) else ()
-    if accepted is False or (accepted is not True and False in accepted):
-        count_refused(request, "late", accepted.count(False) if accepted else 1)
-    return Json(answer)
+def changes(
+    router: APIRouter, path: str, answer: type[BaseModel], role: str = "work", *, alone: bool = False
+) -> Callable[[Make], Make]:
+    """Add a route that changes a study: a function of the study, and of the body if there is one.
+
+    Args:
+        router: Which it belongs to.
+        path: Of the route.
+        answer: The form of what it returns.
+        role: The least role that may do it.
+        alone: Whether it takes long or changes the specification. Then it has a transaction of its own; otherwise it
+            shares one with whatever else waits.
+    """
+
+    def add(make: Make) -> Make:
+        form = get_type_hints(make).get("body")
+
+        async def serve(study_id: int, request: Request, key: str | None = None, body: Any = None) -> Json:
+            opened = await open_study_for(request, study_id, role)
+            digest = "" if key is None else await digest_of(request)
+            operate = partial(make, opened.study, *(() if form is None else (body,)))
+            if alone:
+                return Json(await opened.in_thread(keyed(opened, key, digest, operate)))
+            try:
+                found = await opened.make(keyed(opened, key, digest, operate))
+            except RamgapeError as error:
+                count_refused(request, type(error).__name__, 1)
+                raise
+            accepted = found.get("accepted", ()) if isinstance(found, dict) else ()
+            if accepted is False or (accepted is not True and False in accepted):
+                count_refused(request, "late", accepted.count(False) if accepted else 1)
+            return Json(found)
+
+        types = {"study_id": StudyNumber, "body": form, "request": Request, "key": IdempotencyKey}
+        serve.__signature__ = Signature(  # type: ignore[attr-defined]
+            [
+                Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=None if name == "key" else NEEDED)
+                for name, kind in types.items()
+                if kind is not None
+            ]
+        )
+        serve.__name__, serve.__doc__ = make.__name__, make.__doc__
+        router.post(path, response_model=answer, responses=CHANGE)(serve)
+        return make
+
+    return add
 
 
 def count_refused(request: Request, why: str, count: int) -> None:
     """Count refused results: with an error, or because the pull was answered already or is with another worker."""
     if request.scope["path"].endswith(("/exchange", "/tell", "/fail", "/observe")):
         studies_of(request).metrics.count("ramgape_refused_tells_total", count, error=why)
-
-
-async def made_alone(request: Request, study_id: int, key: str | None, make: Make) -> Json:
-    """The same for what takes long, or changes the specification, for an admin: in a transaction of its own."""
-    opened = await open_study_for(request, study_id, "admin")
-    digest = "" if key is None else await digest_of(request)
-    return Json(await opened.in_thread(keyed(opened, key, digest, lambda: make(opened.study))))
 
 
 def pull_answer(pull: Pull) -> dict[str, Any]:
@@ -83,133 +114,87 @@ def outcome_in(told: schema.AnswerBody) -> float | Outcome:
     return Outcome(told.reward, told.price, told.info)
 
 
-WORK = refusals(404, 409)
+def exchanged(study: Study, answers: Sequence[schema.AnswerBody] = (), **request: Any) -> dict[str, Any]:
+    """Report results and get pulls, as JSON has it."""
+    found = study.exchange([(each.pull, outcome_in(each)) for each in answers], **request)
+    return {
+        "accepted": [each.accepted for each in found.answers],
+        "pulls": [pull_answer(pull) for pull in found.pulls],
+        "done": found.done,
+    }
 
 
-@router.post("/exchange", response_model=schema.ExchangeAnswer, responses=WORK)
-async def exchange(
-    study_id: StudyNumber, body: schema.ExchangeBody, request: Request, key: IdempotencyKey = None
-) -> Json:
+def without(name: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer without one of its parts."""
+    del answer[name]
+    return answer
+
+
+@changes(router, "/exchange", schema.ExchangeAnswer)
+def exchange(study: Study, body: schema.ExchangeBody) -> dict[str, Any]:
     """Tell what came out and get the next pulls, in one transaction: a worker's whole round.
 
     What is given is taken in as a whole or, after an error, not at all. A worker with a name gets its own open pulls
     back first, but for those that it says are known to it; so to repeat the request is safe.
     """
-
-    def make(study: Study) -> dict[str, Any]:
-        exchanged = study.exchange(
-            [(each.pull, outcome_in(each)) for each in body.answers],
-            failed=[(each.pull, each.reason) for each in body.failed],
-            given_back=body.given_back,
-            lost=body.lost,
-            count=body.count,
-            worker=body.worker,
-            lease=body.lease,
-            known=body.known,
-        )
-        return {
-            "accepted": [each.accepted for each in exchanged.answers],
-            "pulls": [pull_answer(pull) for pull in exchanged.pulls],
-            "done": exchanged.done,
-        }
-
-    return await made(request, study_id, "work", key, make)
+    failed = [(each.pull, each.reason) for each in body.failed]
+    return exchanged(study, **dict(body) | {"failed": failed})
 
 
-@router.post("/ask", response_model=schema.PullsAnswer, responses=WORK)
-async def ask(study_id: StudyNumber, body: schema.AskBody, request: Request, key: IdempotencyKey = None) -> Json:
+@changes(router, "/ask", schema.PullsAnswer)
+def ask(study: Study, body: schema.AskBody) -> dict[str, Any]:
     """The next pulls: up to `count`, none when the goal is reached or enough pulls are under way.
 
     Without a worker's name all pulls are new to the caller: then only a key makes it safe to repeat the request.
     """
-
-    def make(study: Study) -> dict[str, Any]:
-        exchanged = study.exchange(count=body.count, worker=body.worker, lease=body.lease, known=body.known)
-        return {"pulls": [pull_answer(pull) for pull in exchanged.pulls], "done": exchanged.done}
-
-    return await made(request, study_id, "work", key, make)
+    return without("accepted", exchanged(study, **dict(body)))
 
 
-@router.post("/tell", response_model=schema.AcceptedAnswer, responses=WORK)
-async def tell(study_id: StudyNumber, body: schema.TellBody, request: Request, key: IdempotencyKey = None) -> Json:
+@changes(router, "/tell", schema.AcceptedAnswer)
+def tell(study: Study, body: schema.TellBody) -> dict[str, Any]:
     """The rewards of pulls; they are stored when this answers, all or, after an error, none.
 
     The first answer to a pull wins. Telling the same again is fine; another reward for the same pull is an error.
     """
-
-    def make(study: Study) -> dict[str, Any]:
-        exchanged = study.exchange([(each.pull, outcome_in(each)) for each in body.answers], count=0)
-        return {"accepted": [each.accepted for each in exchanged.answers], "done": exchanged.done}
-
-    return await made(request, study_id, "work", key, make)
+    return without("pulls", exchanged(study, body.answers, count=0))
 
 
-@router.post("/fail", response_model=schema.OneAcceptedAnswer, responses=WORK)
-async def fail(study_id: StudyNumber, body: schema.FailureBody, request: Request, key: IdempotencyKey = None) -> Json:
+@changes(router, "/fail", schema.OneAcceptedAnswer)
+def fail(study: Study, body: schema.FailureBody) -> dict[str, Any]:
     """A trial has failed: it is tried again, or counts as the worst reward, as the study was created."""
-
-    def make(study: Study) -> dict[str, Any]:
-        answer = study.fail(body.pull, body.reason)
-        return {"accepted": answer.accepted, "done": answer.done}
-
-    return await made(request, study_id, "work", key, make)
+    answer = study.fail(body.pull, body.reason)
+    return {"accepted": answer.accepted, "done": answer.done}
 
 
-@router.post("/give-back", response_model=schema.AcceptedAnswer, responses=WORK)
-async def give_back(
-    study_id: StudyNumber, body: schema.ReturnBody, request: Request, key: IdempotencyKey = None
-) -> Json:
+@changes(router, "/give-back", schema.AcceptedAnswer)
+def give_back(study: Study, body: schema.ReturnBody) -> dict[str, Any]:
     """Pulls will not be made: they are available to others at once, and that is no failure."""
-
-    def make(study: Study) -> dict[str, Any]:
-        exchanged = study.exchange(given_back=body.pulls, count=0)
-        return {"accepted": [each.accepted for each in exchanged.answers], "done": exchanged.done}
-
-    return await made(request, study_id, "work", key, make)
+    return without("pulls", exchanged(study, given_back=body.pulls, count=0))
 
 
-@router.post("/renew", response_model=schema.RenewAnswer, responses=WORK)
-async def renew(study_id: StudyNumber, body: schema.RenewBody, request: Request, key: IdempotencyKey = None) -> Json:
+@changes(router, "/renew", schema.RenewAnswer)
+def renew(study: Study, body: schema.RenewBody) -> dict[str, Any]:
     """Pulls are still being worked on: their leases begin anew. Tells which of them are still the caller's."""
-
-    def make(study: Study) -> dict[str, Any]:
-        return {"renewed": study.renew(body.pulls, body.lease), "done": study.done}
-
-    return await made(request, study_id, "work", key, make)
+    return {"renewed": study.renew(body.pulls, body.lease), "done": study.done}
 
 
-@router.post("/leave", response_model=schema.LeaveAnswer, responses=WORK)
-async def leave(study_id: StudyNumber, body: schema.LeaveBody, request: Request, key: IdempotencyKey = None) -> Json:
+@changes(router, "/leave", schema.LeaveAnswer)
+def leave(study: Study, body: schema.LeaveBody) -> dict[str, Any]:
     """A worker goes: what it has open is available to others at once."""
-
-    def make(study: Study) -> dict[str, Any]:
-        return {"given_back": study.leave(body.worker), "done": study.done}
-
-    return await made(request, study_id, "work", key, make)
+    return {"given_back": study.leave(body.worker), "done": study.done}
 
 
-@router.post("/observe", response_model=schema.AcceptedAnswer, responses=WORK)
-async def observe(
-    study_id: StudyNumber, body: schema.ObserveBody, request: Request, key: IdempotencyKey = None
-) -> Json:
+@changes(router, "/observe", schema.AcceptedAnswer)
+def observe(study: Study, body: schema.ObserveBody) -> dict[str, Any]:
     """Trials that were made without asking, in their order; all are stored or, after an error, none.
 
     Nothing but a key tells a repetition from further trials with the same rewards.
     """
-
-    def make(study: Study) -> dict[str, Any]:
-        trials = [(each.arm, Outcome(each.reward, each.price, each.info)) for each in body.trials]
-        answers = study.observe_many(trials)
-        return {"accepted": [each.accepted for each in answers], "done": answers[-1].done}
-
-    return await made(request, study_id, "work", key, make)
+    answers = study.observe_many([(each.arm, Outcome(each.reward, each.price, each.info)) for each in body.trials])
+    return {"accepted": [each.accepted for each in answers], "done": answers[-1].done}
 
 
-@router.post("/retry", response_model=schema.RetryAnswer, responses=WORK)
-async def retry(study_id: StudyNumber, request: Request, key: IdempotencyKey = None) -> Json:
+@changes(router, "/retry", schema.RetryAnswer, "admin")
+def retry(study: Study) -> dict[str, Any]:
     """Try again what was given up after too many failures."""
-
-    def make(study: Study) -> dict[str, Any]:
-        return {"retried": study.retry(), "done": study.done}
-
-    return await made(request, study_id, "admin", key, make)
+    return {"retried": study.retry(), "done": study.done}
