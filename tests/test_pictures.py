@@ -409,7 +409,7 @@ def test_after_trouble_the_picture_comes_again(place: str, monkeypatch: pytest.M
             def fail(_: object) -> None:
                 raise StorageUnavailable("the store is away")
 
-            away.setattr("ramgape.web.streams.look_at", fail)
+            away.setattr("ramgape.web.streams.take_snapshot", fail)
             async with asyncio.timeout(30):
                 assert b"event: trouble" in await anext(stream)
         assert (await next_picture(stream))[0] == number
@@ -530,7 +530,7 @@ def test_what_is_proved_of_a_choice_is_what_the_intervals_prove(place: str) -> N
     """The best arm is ahead of all others by their intervals: then it is said without a tolerance."""
     with made(place, 6000, "arms", policy="round-robin", bound="empirical-bernstein") as study:
         result, spec = study.result(expect=False), study.spec.present
-    found = choose(result, spec, task="best-mean", baseline="poor")
+    found = choose(result, spec, question="best-mean", baseline="poor")
     low = result.arm("bold").mean_interval[0]
     assert all(low > arm.mean_interval[1] for arm in result.arms if arm.name != "bold")
     assert found["proof"].endswith("bold is the arm with the highest mean.")
@@ -545,7 +545,7 @@ def test_what_is_proved_of_a_choice_is_what_the_intervals_prove(place: str) -> N
 def test_costs_are_chosen_by_the_lowest(place: str) -> None:
     with made(place, 3000, direction="minimize", policy="round-robin", bound="empirical-bernstein") as study:
         result, spec = study.result(expect=False), study.spec.present
-    found = choose(result, spec, task="best-mean", baseline="bold")
+    found = choose(result, spec, question="best-mean", baseline="bold")
     assert found["arm"] == "poor"
     assert "a better mean" in found["beside"]["sentence"]
     assert math.isfinite(found["mean"])

@@ -8,16 +8,18 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
+from functools import partial
+from inspect import signature
 from pathlib import Path as FilePath
-from typing import IO, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
+from pydantic import BaseModel
 from starlette.responses import Response, StreamingResponse
 
 from ramgape.errors import known_name
 from ramgape.search.explained import jsonable
 from ramgape.search.result import Stopped
-from ramgape.storage.records import PullRow
 from ramgape.studies.backend import Observed
 from ramgape.studies.exchange import write_pull_id
 from ramgape.studies.report import write_time
@@ -39,84 +41,99 @@ FAILED = ["pull", "arm", "worker", "reason", "failed_at", "seed"]
 PNG_WIDTHS = 200, 4000  # pixels
 DRAWING = threading.Lock()  # styles of matplotlib are global
 
-Given = TypeVar("Given")
+Look = TypeVar("Look", bound=Callable[..., Any])
+Known = Annotated[str | None, Header(alias="If-None-Match", include_in_schema=False)]
 Before = Annotated[int | None, Query(ge=0, le=2**63 - 1, description="Only rows before this one, the newest first.")]
 After = Annotated[int | None, Query(ge=-1, le=2**63 - 1, description="Only rows after this one, the oldest first.")]
 
 
-async def looked(request: Request, study_id: int, look: Callable[[OpenStudy], Given]) -> Given:
-    """Read a study in another thread, since it may take long."""
-    opened = await open_study_for(request, study_id, "read")
-    return await opened.in_thread(lambda: look(opened))
+async def open_to_read(study_id: StudyNumber, request: Request) -> OpenStudy:
+    """Open the study that a path names."""
+    return await open_study_for(request, study_id, "read")
 
 
-def revision_of(opened: OpenStudy) -> int:
-    """How often anything was written."""
-    with opened.desk.session.reading() as (ledger, _):
-        return ledger.revision
+Opened = Annotated[OpenStudy, Depends(open_to_read)]
 
 
-@router.get("", response_model=schema.ReportAnswer, responses={304: {"description": "Nothing is new."}, **LOOK})
-async def show(
-    study_id: StudyNumber, request: Request, expect: bool = False, history: bool = False, ended: Stopped = "open"
+def reads(
+    path: str, answer: type[BaseModel] | None = None, responses: dict[int | str, dict[str, Any]] = LOOK
+) -> Callable[[Look], Look]:
+    """Add a route that reads a study, in another thread, since that may take long.
+
+    Args:
+        path: Of the route.
+        answer: The form of what it returns; None for a file.
+        responses: What else it may answer.
+    """
+
+    def add(look: Look) -> Look:
+        async def serve(opened: OpenStudy, **asked: Any) -> Response:
+            found = await opened.in_thread(partial(look, opened, **asked))
+            return found if isinstance(found, Response) else Json(jsonable(found))
+
+        serve.__signature__ = signature(look, eval_str=True)  # type: ignore[attr-defined]
+        serve.__name__, serve.__doc__ = look.__name__, look.__doc__
+        file: dict[str, Any] = {} if answer is not None else {"response_class": Response}
+        router.get(path, response_model=answer, responses=responses, **file)(serve)
+        return look
+
+    return add
+
+
+def file_of(kind: str, *further: int) -> dict[int | str, dict[str, Any]]:
+    """What a route answers that gives a file of a kind."""
+    return {200: {"content": {kind: {}}}, **refusals(404, *further)}
+
+
+@reads("", schema.ReportAnswer, {304: {"description": "Nothing is new."}, **LOOK})
+def show(
+    opened: Opened, known: Known = None, expect: bool = False, history: bool = False, ended: Stopped = "open"
 ) -> Response:
     """How a study is going: its answer and what is proved of it, each arm, pulls under way, failures.
 
     `expect` adds how many more pulls it may take, which takes simulations; `history` what was known on the way;
     `ended` is what to give as the reason for a study that is not done.
     """
-
-    def look(opened: OpenStudy) -> Response:
-        revision = revision_of(opened)
-        tag = f'"{opened.id}-{revision}-{expect:d}{history:d}-{ended}"'
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers={"ETag": tag})
-        report = opened.study.report(expect=expect, history=history)
-        if ended != "open":
-            result = replace(opened.study.result(ended, expect=expect), history=report.result.history)
-            report = replace(report, result=result)
-        shown = report.to_dict() | {"id": opened.id, "revision": revision}
-        shown["specification"] = json.loads(opened.study.spec.to_text())
-        if history:
-            shown["history"] = jsonable([list(point) for point in report.result.history])
-        return Json(shown, headers={"ETag": tag})
-
-    return await looked(request, study_id, look)
+    with opened.desk.session.reading() as (ledger, _):
+        revision = ledger.revision
+    tag = f'"{opened.id}-{revision}-{expect:d}{history:d}-{ended}"'
+    if known == tag:
+        return Response(status_code=304, headers={"ETag": tag})
+    report = opened.study.report(expect=expect, history=history)
+    if ended != "open":
+        result = replace(opened.study.result(ended, expect=expect), history=report.result.history)
+        report = replace(report, result=result)
+    shown = report.to_dict() | {"id": opened.id, "revision": revision}
+    shown["specification"] = json.loads(opened.study.spec.to_text())
+    if history:
+        shown["history"] = jsonable([list(point) for point in report.result.history])
+    return Json(shown, headers={"ETag": tag})
 
 
-@router.get("/specification", response_model=schema.SpecificationAnswer, responses=LOOK)
-async def specification(study_id: StudyNumber, request: Request) -> Json:
+@reads("/specification", schema.SpecificationAnswer)
+def specification(opened: Opened) -> dict[str, Any]:
     """What the study is to do, as it is stored."""
-
-    def look(opened: OpenStudy) -> dict[str, Any]:
-        with opened.desk.session.reading() as (ledger, _):
-            return {"revision": ledger.revision, "specification": json.loads(ledger.spec.to_text())}
-
-    return Json(await looked(request, study_id, look))
+    with opened.desk.session.reading() as (ledger, _):
+        return {"revision": ledger.revision, "specification": json.loads(ledger.spec.to_text())}
 
 
-@router.get("/progress", response_model=schema.ProgressAnswer, responses=LOOK)
-async def progress(study_id: StudyNumber, request: Request) -> Json:
+@reads("/progress", schema.ProgressAnswer)
+def progress(opened: Opened) -> dict[str, Any]:
     """How far the search is, in short."""
-
-    def look(opened: OpenStudy) -> dict[str, Any]:
-        with opened.desk.session.reading() as (ledger, _):
-            return asdict(progress_of(ledger.engine)) | {"done": ledger.done}
-
-    return Json(jsonable(await looked(request, study_id, look)))
+    with opened.desk.session.reading() as (ledger, _):
+        return asdict(progress_of(ledger.engine)) | {"done": ledger.done}
 
 
-@router.get("/observations", response_model=schema.RowsAnswer, responses=LOOK)
-async def observations(
-    study_id: StudyNumber,
-    request: Request,
+@reads("/observations", schema.RowsAnswer)
+def observations(
+    opened: Opened,
     before: Before = None,
     after: After = None,
     arm: str | None = None,
     worker: str | None = None,
     failed: bool | None = None,
     limit: Annotated[int, Query(ge=1, le=PAGE)] = 200,
-) -> Json:
+) -> dict[str, Any]:
     """Observations, the newest first; with `after` the oldest first."""
 
     def wanted(seen: Observed) -> bool:
@@ -124,29 +141,26 @@ async def observations(
         fits = (arm is None or row.arm == arm) and (worker is None or row.worker == worker)
         return fits and (failed is None or row.failed == failed)
 
-    def look(opened: OpenStudy) -> dict[str, Any]:
-        if arm is not None:
-            known_name(arm, opened.study.spec.search.names, "arm")
-        with opened.desk.session.reading() as (ledger, _):
-            told = ledger.told
-        rows: list[list[Any]] = []
-        last, scanned, size = -1, 0, limit if (arm, worker, failed) == (None, None, None) else PAGE
-        for start, stop in pages(told, before, after, size):
-            with opened.desk.session.reading():
-                found = opened.desk.session.store.read_rows(opened.id, start, stop)
-            numbered = list(enumerate(map(opened.desk.described, found), start))
-            for last, seen in numbered if after is not None else reversed(numbered):
-                if wanted(seen):
-                    rows.append([last, *observed(seen)])
-                    if len(rows) == limit:
-                        break
-            scanned += stop - start
-            if len(rows) == limit or scanned >= MOST_SCANNED:
-                break
-        more = last + 1 < min(told, before or told) if after is not None else last > 0
-        return {"columns": OBSERVED, "rows": rows, "next": last if scanned and more else None}
-
-    return Json(jsonable(await looked(request, study_id, look)))
+    if arm is not None:
+        known_name(arm, opened.study.spec.search.names, "arm")
+    with opened.desk.session.reading() as (ledger, _):
+        told = ledger.told
+    rows: list[list[Any]] = []
+    last, scanned, size = -1, 0, limit if (arm, worker, failed) == (None, None, None) else PAGE
+    for start, stop in pages(told, before, after, size):
+        with opened.desk.session.reading():
+            found = opened.desk.session.store.read_rows(opened.id, start, stop)
+        numbered = list(enumerate(map(opened.desk.described, found), start))
+        for last, seen in numbered if after is not None else reversed(numbered):
+            if wanted(seen):
+                rows.append([last, *observed(seen)])
+                if len(rows) == limit:
+                    break
+        scanned += stop - start
+        if len(rows) == limit or scanned >= MOST_SCANNED:
+            break
+    more = last + 1 < min(told, before or told) if after is not None else last > 0
+    return {"columns": OBSERVED, "rows": rows, "next": last if scanned and more else None}
 
 
 def pages(told: int, before: int | None, after: int | None, size: int) -> Iterator[tuple[int, int]]:
@@ -170,132 +184,105 @@ def observed(seen: Observed) -> list[Any]:
     return [row.arm, row.reward, row.failed, row.worker, told_at, row.pull, row.item, row.price, info, seen.seed]
 
 
-@router.get("/failures", response_model=schema.RowsAnswer, responses=LOOK)
-async def failures(
-    study_id: StudyNumber,
-    request: Request,
+@reads("/failures", schema.RowsAnswer)
+def failures(
+    opened: Opened,
     before: Before = None,
     arm: str | None = None,
     limit: Annotated[int, Query(ge=1, le=PAGE)] = 100,
-) -> Json:
+) -> dict[str, Any]:
     """Attempts that failed, the newest first."""
-
-    def look(opened: OpenStudy) -> dict[str, Any]:
-        if arm is not None:
-            known_name(arm, opened.study.spec.search.names, "arm")
-        found = sorted(opened.desk.failures(), key=lambda each: each.failed_at)
-        found = found[: len(found) if before is None else before]
-        places = [at for at in range(len(found) - 1, -1, -1) if arm is None or found[at].arm == arm]
-        rows = [[*found[at][:4], write_time(found[at].failed_at), found[at].seed] for at in places[:limit]]
-        return {"columns": FAILED, "rows": rows, "next": places[limit - 1] if len(places) > limit else None}
-
-    return Json(await looked(request, study_id, look))
+    if arm is not None:
+        known_name(arm, opened.study.spec.search.names, "arm")
+    found = sorted(opened.desk.failures(), key=lambda each: each.failed_at)
+    found = found[: len(found) if before is None else before]
+    places = [at for at in range(len(found) - 1, -1, -1) if arm is None or found[at].arm == arm]
+    rows = [[*found[at][:4], write_time(found[at].failed_at), found[at].seed] for at in places[:limit]]
+    return {"columns": FAILED, "rows": rows, "next": places[limit - 1] if len(places) > limit else None}
 
 
-@router.get("/pulls", response_model=schema.OpenPullsAnswer, responses=LOOK)
-async def pulls(study_id: StudyNumber, request: Request) -> Json:
+@reads("/pulls", schema.OpenPullsAnswer)
+def pulls(opened: Opened) -> dict[str, Any]:
     """Pulls without an answer that counts: who has them, and for how long."""
-
-    def look(opened: OpenStudy) -> dict[str, Any]:
-        with opened.desk.session.reading() as (ledger, now):
-            unanswered = sorted(ledger.open.values())
-        names = opened.study.spec.search.names
-
-        def described(pull: PullRow) -> dict[str, Any]:
-            return {
-                "id": write_pull_id(pull.token, pull.number, pull.attempt),
-                "arm": names[pull.arm],
-                "worker": pull.worker,
-                "lease_seconds": jsonable(max(pull.lease_until - now.clock, 0.0)),
-                "attempt": pull.attempt,
-                "failures": pull.failures,
-                "given_up": pull.given_up,
-                "held": pull.answer is not None,
-            }
-
-        return {"pulls": [described(pull) for pull in unanswered]}
-
-    return Json(await looked(request, study_id, look))
+    with opened.desk.session.reading() as (ledger, now):
+        unanswered, names = sorted(ledger.open.values()), ledger.spec.search.names
+    found = [
+        {
+            "id": write_pull_id(pull.token, pull.number, pull.attempt),
+            "arm": names[pull.arm],
+            "worker": pull.worker,
+            "lease_seconds": max(pull.lease_until - now.clock, 0.0),
+            "attempt": pull.attempt,
+            "failures": pull.failures,
+            "given_up": pull.given_up,
+            "held": pull.answer is not None,
+        }
+        for pull in unanswered
+    ]
+    return {"pulls": found}
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-@router.get("/export.csv", responses={200: {"content": {"text/csv": {}}}, **LOOK}, response_class=Response)
-async def export_csv(study_id: StudyNumber, request: Request) -> Response:
+@reads("/export.csv", responses=file_of("text/csv"))
+def export_csv(opened: Opened) -> Response:
     """All observations, in their order, as CSV: what `import` takes back without loss."""
-    return await exported(request, study_id, "csv", "text/csv; charset=utf-8")
+    return exported(opened, "csv", "text/csv; charset=utf-8")
 
 
-@router.get("/export.jsonl", responses={200: {"content": {"application/jsonl": {}}}, **LOOK}, response_class=Response)
-async def export_jsonl(study_id: StudyNumber, request: Request) -> Response:
+@reads("/export.jsonl", responses=file_of("application/jsonl"))
+def export_jsonl(opened: Opened) -> Response:
     """All observations, in their order, one JSON object a line."""
-    return await exported(request, study_id, "jsonl", "application/jsonl")
+    return exported(opened, "jsonl", "application/jsonl")
 
 
-async def exported(request: Request, study_id: int, form: str, kind: str) -> Response:
+def exported(opened: OpenStudy, form: str, kind: str) -> Response:
     """A file of observations: made as a whole, so that an error is one, and sent in parts."""
-
-    def look(opened: OpenStudy) -> IO[bytes]:
-        file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - closed when it is sent
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        opened.study.export_trials(text, form)
-        text.flush()
-        text.detach()
-        file.seek(0)
-        return file
-
-    file = await looked(request, study_id, look)
+    file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - closed when it is sent
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    opened.study.export_trials(text, form)
+    text.flush()
+    text.detach()
+    file.seek(0)
 
     def parts() -> Iterator[bytes]:
         with file:
             while part := file.read(CHUNK):
                 yield part
 
-    headers = saved_as(study_id, form)
-    return StreamingResponse(parts(), media_type=kind, headers=headers)
+    return StreamingResponse(parts(), media_type=kind, headers=saved_as(opened, form))
 
 
-@router.get(
-    "/report.html", responses={200: {"content": {"text/html": {}}}, **refusals(404, 501)}, response_class=Response
-)
-async def report_page(study_id: StudyNumber, request: Request) -> Response:
+@reads("/report.html", responses=file_of("text/html", 501))
+def report_page(opened: Opened) -> Response:
     """The whole report as one page that needs no network."""
-    content = await looked(request, study_id, lambda opened: drawn_into(opened.study.save_html, "report.html"))
-    headers = saved_as(study_id, "html")  # it has styles inside, which the policy of our pages would not let pass
+    content = drawn_into(opened.study.save_html, "report.html")
+    headers = saved_as(opened, "html")  # it has styles inside, which the policy of our pages would not let pass
     return Response(content, media_type="text/html; charset=utf-8", headers=headers)
 
 
-@router.get(
-    "/plane.svg", responses={200: {"content": {"image/svg+xml": {}}}, **refusals(404, 501)}, response_class=Response
-)
-async def plane_svg(study_id: StudyNumber, request: Request) -> Response:
+@reads("/plane.svg", responses=file_of("image/svg+xml", 501))
+def plane_svg(opened: Opened) -> Response:
     """The arms in the mean-risk plane, as SVG."""
-    content = await looked(request, study_id, lambda opened: drawn_into(opened.study.save_plot, "plane.svg"))
-    return Response(content, media_type="image/svg+xml", headers=saved_as(study_id, "svg"))
+    content = drawn_into(opened.study.save_plot, "plane.svg")
+    return Response(content, media_type="image/svg+xml", headers=saved_as(opened, "svg"))
 
 
-@router.get(
-    "/plane.png", responses={200: {"content": {"image/png": {}}}, **refusals(404, 501)}, response_class=Response
-)
-async def plane_png(
-    study_id: StudyNumber, request: Request, width: Annotated[int, Query(ge=PNG_WIDTHS[0], le=PNG_WIDTHS[1])] = 1200
-) -> Response:
+@reads("/plane.png", responses=file_of("image/png", 501))
+def plane_png(opened: Opened, width: Annotated[int, Query(ge=PNG_WIDTHS[0], le=PNG_WIDTHS[1])] = 1200) -> Response:
     """The same as PNG, so many pixels wide."""
 
-    def look(opened: OpenStudy) -> bytes:
-        def save(path: FilePath) -> None:
-            figure = opened.study.plot().figure
-            figure.savefig(path, dpi=width / figure.get_size_inches()[0])
+    def save(path: FilePath) -> None:
+        figure = opened.study.plot().figure
+        figure.savefig(path, dpi=width / figure.get_size_inches()[0])
 
-        return drawn_into(save, "plane.png")
-
-    return Response(await looked(request, study_id, look), media_type="image/png")
+    return Response(drawn_into(save, "plane.png"), media_type="image/png")
 
 
-def saved_as(study_id: int, form: str) -> dict[str, str]:
+def saved_as(opened: OpenStudy, form: str) -> dict[str, str]:
     """That an answer is a file to keep, and how it is called."""
-    return {"Content-Disposition": f'attachment; filename="study-{study_id}.{form}"'}
+    return {"Content-Disposition": f'attachment; filename="study-{opened.id}.{form}"'}
 
 
 def drawn_into(save: Callable[[FilePath], object], name: str) -> bytes:
