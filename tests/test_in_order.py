@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -40,7 +41,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def told(study: Study, tmp_path: Path) -> list[str]:
     """The pulls that count, in their order."""
     study.export_csv(tmp_path / "told.csv")
-    return [line.split(",")[-1] for line in (tmp_path / "told.csv").read_text().splitlines()[1:]]
+    with (tmp_path / "told.csv").open(newline="") as file:
+        return [row["pull"] for row in csv.DictReader(file)]
 
 
 def test_answers_that_come_together_in_the_wrong_order(create: Make, tmp_path: Path) -> None:
