@@ -55,7 +55,6 @@ def test_the_order_of_rows_means_nothing() -> None:
     ("rows", "options", "words"),
     [
         ([*ROWS, (NAMES[0], ITEMS[0], 1.0 - SCORES[0, 0])], {}, "the only one, or .* again"),
-        (ROWS[1:], {}, f"the score of arm '{NAMES[0]}' on item '{ITEMS[0]}' must be given"),
         ([*ROWS, (NAMES[0], "unheard of", 1.0)], {"items": ITEMS}, "the item must be one of the items"),
         ([(name, "only", 1.0) for name in NAMES], {}, "about at least two items"),
         ([("A", 1.0)], {}, "a triple"),
@@ -63,7 +62,6 @@ def test_the_order_of_rows_means_nothing() -> None:
         (ROWS, {"items": "some"}, "items must be population, all there are"),
         (ROWS, {"items": 1}, "items must be a whole number of at least 2"),
         (ROWS, {"block": 2}, "block must be 1 with items"),
-        (ROWS, {"skip_empty": True}, "skip_empty must be absent with items"),
         (ROWS, {"reward_range": None}, "reward_range must be given with items"),
     ],
 )
@@ -112,7 +110,11 @@ def test_a_long_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "words"),
     [
-        ("item,A,B\nx,1,0\ny,,1\n", WIDE, "column 'A': the reward must be a number from 0 to 1 (every arm has a score"),
+        (
+            "item,A,B\nx,1,0\ny,,1\n",
+            WIDE,
+            "column 'A': the reward must be a number from 0 to 1 (--skip-empty leaves out",
+        ),
         ("item,A,B\nx,1,0\ny,0,1\n", (*WIDE, "--items", "1000000000"), "at most 20,000,000, got '2 x 1,000,000,000'"),
         ("item,A,B\nx,1,0\ny,2,1\n", WIDE, "line 3, column 'A': the reward must be a number from 0 to 1, got 2.0"),
         ("item,A,B\nx,1,0\nx,0,1\n", WIDE, "line 3, column 'A': the score of arm 'A' on item 'x' must be the only one"),
@@ -123,7 +125,6 @@ def test_a_long_file(tmp_path: Path) -> None:
             ("--arm-column", "A"),
             "--reward-column must name the column with the rewards: scores.csv has no column 'reward' for them, and 2",
         ),
-        ("item,A,B\nx,1,0\ny,0,1\n", (*WIDE, "--skip-empty"), "--skip-empty must be absent with items"),
         ("item,A,B\nx,1,0\ny,0,1\n", (*WIDE, "--items", "few"), "items must be population, all there are"),
         ("item,A,B\nx,1,0\ny,0,1\n", ("--wide", "--item-column", "question", *WIDE[3:]), "item column of"),
     ],

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from ramgape import InvalidData, InvalidReward, InvalidSpec, RamgapeWarning, UnknownName, analyze
-from ramgape.data.analysis import Analysis
 from ramgape.data.missing import is_missing
+from ramgape.data.reading import Analysis
 from ramgape.questions import make_question
 from tests.cli_support import call, call_json, complaint
 
@@ -88,7 +88,11 @@ def test_every_form_of_the_same_data_says_the_same(tmp_path: Path) -> None:
     for table in (pd.DataFrame(lists), lists, {arm: np.array(each) for arm, each in lists.items()}, Polars(lists)):
         assert analyze(table, **BOUNDED, shared=False).to_dict() == expected
     frame.to_csv(tmp_path / "log.csv", index=False)
-    assert call_json("analyze", str(tmp_path / "log.csv"), *COLUMNS) == {**expected, "reward_name": "reward"}
+    assert call_json("analyze", str(tmp_path / "log.csv"), *COLUMNS) == {
+        **expected,
+        "reward_name": "reward",
+        "understood": "CSV, arms in column 'arm', rewards in column 'reward'",
+    }
 
 
 def test_names_are_texts_and_flags_are_numbers() -> None:
@@ -120,9 +124,8 @@ def test_items_in_tables() -> None:
     assert analyze(long, **LONG, item_column="item", task="best-mean", **BOUNDED).result.stopped == "data"  # a sample
     with pytest.raises(InvalidSpec, match="item_column must be given with items"):
         analyze(long, **LONG, **options)
-    for change in ({"na": "drop"}, {"min_rows": 2}, {"skip_empty": True}):
-        with pytest.raises(InvalidSpec, match="must be absent with items"):
-            analyze(scores, item_column="item", **options, **change)
+    with pytest.raises(InvalidSpec, match="must be absent with items"):
+        analyze(scores, item_column="item", **options, min_rows=2)
     assert analyze(scores.assign(C=math.nan), item_column="item", exclude="C", **options).result.front == ("A",)
 
 
@@ -303,7 +306,7 @@ def test_the_columns_of_a_file(tmp_path: Path, text: str, said: str) -> None:
         ("model,score\n", (), "and no text column among model, score"),
         ("model,score\nA,0.5\nB,x\n", (), "--arm-column must name"),
         ("model,score\nA,0.5\nB,NA\n", (), "line 3: column 'score' must be a number from 0 to 1, got 'NA'"),
-        ("arm;reward\nA;0.5\n", (), "did you mean --delimiter ';'?"),
+        ("arm;reward\nA;0.5\n", ("--delimiter", ","), "did you mean --delimiter ';'?"),
         ("arm,arm,reward\nA,A,0.5\n", (), "arm column must be the name of one column of log.csv, not of 2"),
         ("model,score\nA,0.5\nB\n", (), "line 3: the row must be 2 cells"),
         ("", (), "log.csv must be a CSV file whose first line names its columns, got an empty file"),
@@ -348,13 +351,26 @@ def test_words_for_true_and_false_are_rewards(tmp_path: Path, words: tuple[str, 
 @pytest.mark.parametrize(
     ("usual", "other", "words"),
     [
-        ("True", "1", "must be true or false (or t, f, yes, no), like the rewards before it, got '1'"),
-        ("no", "0.5", "must be true or false (or t, f, yes, no), like the rewards before it, got '0.5'"),
+        (
+            "True",
+            "1",
+            "must be true or false (or t, f, yes, no, pass, fail, C, I), like the rewards before it, got '1'",
+        ),
+        (
+            "no",
+            "0.5",
+            "must be true or false (or t, f, yes, no, pass, fail, C, I), like the rewards before it, got '0.5'",
+        ),
         ("1", "True", "must be a number from 0 to 1, like the rewards before it, got 'True'"),
         ("0", "f", "must be a number from 0 to 1, like the rewards before it, got 'f'"),
-        ("True", "maybe", "must be true or false (or t, f, yes, no), got 'maybe' for arm"),
-        ("True", "nan", "must be true or false (or t, f, yes, no), got 'nan' for arm"),
-        ("True", "", "must be true or false (or t, f, yes, no) (--skip-empty leaves out rows without one), got ''"),
+        ("True", "maybe", "must be true or false (or t, f, yes, no, pass, fail, C, I), got 'maybe' for arm"),
+        ("True", "nan", "must be true or false (or t, f, yes, no, pass, fail, C, I), got 'nan' for arm"),
+        (
+            "True",
+            "",
+            "must be true or false (or t, f, yes, no, pass, fail, C, I) (--skip-empty leaves out rows without one), "
+            "got ''",
+        ),
     ],
 )
 def test_columns_of_two_kinds_are_refused(tmp_path: Path, before: int, usual: str, other: str, words: str) -> None:
@@ -427,9 +443,12 @@ def test_the_command_leaves_out_what_is_said_to_be_missing(tmp_path: Path) -> No
     assert call_json("analyze", str(file), *COLUMNS, "--na", "-999")["missing"] == {"B": 1}
     file.write_text("Date,A,B\n2024-01-01,0.5,0.25\n2024-01-02,0.75,0.5\n")
     wide = ("analyze", str(file), "--wide", "--reward-range", "0", "1")
+    found = call_json(*wide)
+    assert [arm["name"] for arm in found["arms"]] == ["A", "B"]
+    assert found["understood"] == "CSV, a column an arm, items in column 'Date'"
+    file.write_text("Date,Place,A,B\n2024-01-01,x,0.5,0.25\n2024-01-02,y,0.75,0.5\n")
     assert "line 2, column 'Date'" in complaint(*wide)
     assert "--exclude Date leaves out a column that is no arm" in complaint(*wide)
-    assert [arm["name"] for arm in call_json(*wide, "--exclude", "Date")["arms"]] == ["A", "B"]
 
 
 # ------------------------------------------------------------------------------- arms to leave out
@@ -447,7 +466,8 @@ def test_arms_are_left_out_by_name(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     long_frame(log).to_csv(file, index=False)
     found = call_json("analyze", str(file), *COLUMNS, "--exclude", "poor", "--exclude", "broken")
-    assert found == {**analyze(log, **BOUNDED, exclude=["poor", "broken"]).to_dict(), "reward_name": "reward"}
+    of_file = {"reward_name": "reward", "understood": "CSV, arms in column 'arm', rewards in column 'reward'"}
+    assert found == {**analyze(log, **BOUNDED, exclude=["poor", "broken"]).to_dict(), **of_file}
     assert call_json("analyze", str(file), *COLUMNS, "--only", "wild", "--only", "steady") == found
     several = complaint("analyze", str(file), *COLUMNS, "--exclude", "broken", "--exclude", "poor,wild")
     assert several.strip().endswith("got 'poor,wild'; several: in a list, in a command once for each")

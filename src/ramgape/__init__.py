@@ -6,7 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ramgape.data.analysis import Analysis, analyze
+    from ramgape.data.analysis import analyze
+    from ramgape.data.reading import Analysis
     from ramgape.errors import (
         BudgetSpent,
         ChangedAnswer,
@@ -184,7 +185,8 @@ __all__ = [
 
 # Where each public name lives. Loaded on first use, so that importing ramgape, and the command's help, cost nothing.
 _HOMES = {
-    "data.analysis": ("Analysis", "analyze"),
+    "data.analysis": ("analyze",),
+    "data.reading": ("Analysis",),
     "problems.distribution": ("Distribution",),
     "problems.mixtures": ("Mixture",),
     "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Lomax", "StudentT"),

@@ -10,7 +10,7 @@
     serve, token                         a server for studies, and who may use it
     options                              the options of a search, from the table; what several commands have in common
     timing                               what `run` takes for commands that are typed
-    csv_rows                             logged rewards from a file
+    data/files                           logged rewards from a file
     reports                              what `reproduce` and `benchmark` share
     table                                commands that are imported when they are called
     streams                              what is said on stderr, and exit codes

@@ -28,7 +28,19 @@ __all__ = [
 # Arguments that were not understood. Typer has Click's class inside itself or beside it, depending on its version.
 USAGE: type[Exception] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "UsageError")
 
-TYPED = ("arm_column", "reward_column", "exclude", "only", "min_rows", "na", "shared")  # arguments that have an option
+TYPED = (  # arguments that have an option
+    *(
+        "arm_column",
+        "reward_column",
+        "item_column",
+        "block_column",
+        "cluster_column",
+        "delimiter",
+        "decimal",
+        "encoding",
+    ),
+    *("exclude", "only", "min_rows", "na", "shared", "shuffle"),
+)
 
 
 class Commands(TyperGroup):

@@ -42,9 +42,9 @@ PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; oth
 Text = str | None  # not given, or as it was typed
 
 
-def option(panel: str, metavar: str, text: str, complete: Callable[[str], list[str]] | None = None) -> Any:
-    """An option with a value, which a shell may complete."""
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=panel, autocompletion=complete)
+def option(panel: str, metavar: str, text: str, *names: str, complete: Callable[[str], list[str]] | None = None) -> Any:
+    """An option with a value, which a shell may complete; with names if these are not that of the parameter alone."""
+    return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, autocompletion=complete)
 
 
 INSTANCE = (

@@ -12,7 +12,7 @@ from ramgape.cli.stores import storage_url
 from ramgape.cli.streams import write_json
 from ramgape.cli.study_files import START, WarmStart, warm_start
 from ramgape.common.terminal import output, waiting
-from ramgape.data.csv_rows import open_source
+from ramgape.data.source import open_source
 from ramgape.errors import InvalidData, InvalidSpec, StudyExists
 from ramgape.options import STUDY, StudyOptions
 from ramgape.storage.urls import shown

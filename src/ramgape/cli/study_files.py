@@ -16,7 +16,7 @@ from ramgape.cli.stores import opened_study
 from ramgape.cli.streams import write_json
 from ramgape.common.formatting import plural
 from ramgape.common.terminal import waiting
-from ramgape.data.csv_rows import STANDARD_INPUT, reading
+from ramgape.data.source import STANDARD_INPUT, reading
 from ramgape.errors import DataError, InvalidSpec, SpecificationError, known_name, printable
 
 FILE, START = "What is in the file", "Start"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ramgape.cli.errors import tell
+from ramgape.cli.gate import Gate, takes_gate
 from ramgape.cli.options import AsJson, Name, Storage
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.stores import existing_storage, opened_study
@@ -26,15 +27,19 @@ COUNTS = ("arms", "told", "under way", "failed")
 
 
 @takes_output()
-def show(name: Name, out: Output, storage: Storage = None) -> None:
+@takes_gate()
+def show(name: Name, out: Output, gate: Gate, storage: Storage = None) -> None:
     """How a study is going: the set so far, what is certain of each arm, and how many trials are still to come."""
-    with waiting("reading"), opened_study(name, storage) as study:
-        report = study.report(history=out.html is not None)
-    if out.as_json:
-        write_json(report.to_dict())
-    else:
-        output().print(report)
-    out.write(report)
+    with gate:
+        with waiting("reading"), opened_study(name, storage) as study:
+            report = study.report(history=out.html is not None)
+        if out.as_json:
+            write_json(report.to_dict())
+        elif not gate.takes_stdout:
+            output().print(report)
+        out.write(report)
+        gate.write(report, report.result, out.plot)
+    gate.leave(report.result)
 
 
 def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:

@@ -83,7 +83,7 @@ def failed_pair(text: str) -> Json:
 
 def read_results(file: str) -> list[tuple[str, Json]]:
     """The results in a file, each with its place."""
-    from ramgape.data.csv_rows import reading
+    from ramgape.data.source import reading
 
     results = []
     with reading(file) as stream, opened(stream):

@@ -117,10 +117,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 class BoundedLines(io.RawIOBase):
     """The bytes of a file, which stays the caller's to close; an error for a line that would fill the memory."""
 
-    def __init__(self, source: IO[bytes], name: str) -> None:
-        self._source, self._name = source, name
+    def __init__(self, source: IO[bytes], name: str, limit: int | None = None, before: int = 0) -> None:
+        self._source, self._name, self._limit = source, name, limit or LONGEST_LINE
         self.name = getattr(source, "name", None)  # the path, for whoever asks the text for it
-        self._lines = self._length = 0
+        self._lines, self._length = before, 0
 
     def readable(self) -> bool:
         """It is."""
@@ -133,7 +133,7 @@ class BoundedLines(io.RawIOBase):
         end = max(found.rfind(b"\n"), found.rfind(b"\r"))
         self._length = len(found) - end - 1 + (self._length if end < 0 else 0)
         self._lines += found.count(b"\n")
-        if self._length > LONGEST_LINE:
+        if self._length > self._limit:
             what = f"{self._name}, line {self._lines + 1:,},"
-            raise InvalidData(what=what, allowed=f"at most {LONGEST_LINE:,} bytes long", given="a longer one")
+            raise InvalidData(what=what, allowed=f"at most {self._limit:,} bytes long", given="a longer one")
         return len(found)

@@ -47,8 +47,6 @@ class Accumulator:
     `words` are what errors call an arm and a reward; `block` rows of an arm make one reward.
     """
 
-    gapless = False  # whether no reward may be missing
-
     def __init__(
         self, spec: Spec, arms: Iterable[object] | None = None, words: Words = USUAL_WORDS, block: int = 1
     ) -> None:
@@ -89,7 +87,12 @@ class Accumulator:
         return tuple(self._numbers)
 
     def add(
-        self, names: Sequence[str], rewards: NDArray[np.float64], place: Place, items: Sequence[str] | None = None
+        self,
+        names: Sequence[str],
+        rewards: NDArray[np.float64],
+        place: Place,
+        items: Sequence[str] | None = None,
+        clusters: Sequence[str] | None = None,
     ) -> None:
         """Count one reward for each name, in this order, if all of them can be."""
         self._check_rewards(names, rewards, place)
@@ -140,7 +143,7 @@ class Accumulator:
         """Complain about a reward; `hint` is about what is allowed, `remark` about what was given."""
         size = "a finite number" if self.spec.reward_range is None else "a number"
         allowed = f"{allowed or f'{size} from {self.low:g} to {self.high:g}'}{hint}"
-        if is_missing(reward) and not self.gapless and not remark:
+        if is_missing(reward) and not remark:
             remark = NA_REMARK
         given, what = shorten(reward), self._reward_words
         raise InvalidReward(place=place, what=what, allowed=allowed, given=given, hint=of_arm(arm) + remark)

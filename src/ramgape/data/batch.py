@@ -21,6 +21,7 @@ class Batch(NamedTuple):
         place: What errors call the place of a row.
         items: What the rewards are scores on, of a test set.
         blocks: What they share with those of other arms; None where that is nothing.
+        clusters: To which cluster of dependent items each item belongs.
     """
 
     names: Sequence[str]
@@ -28,6 +29,7 @@ class Batch(NamedTuple):
     place: Place
     items: Sequence[str] | None = None
     blocks: Sequence[str | None] | None = None
+    clusters: Sequence[str] | None = None
 
     def at(self, places: Sequence[int]) -> Batch:
         """Some of them."""
@@ -40,6 +42,7 @@ class Batch(NamedTuple):
             lambda position: self.place(places[position]),
             None if self.items is None else [self.items[place] for place in places],
             None if self.blocks is None else [self.blocks[place] for place in places],
+            None if self.clusters is None else [self.clusters[place] for place in places],
         )
 
     def without(self, places: Sequence[int]) -> Batch:

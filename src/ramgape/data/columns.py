@@ -17,8 +17,9 @@ TEXT, NUMERIC = "text", "numeric"
 ROLES = (("arms", "arm", TEXT), ("rewards", "reward", NUMERIC))  # the usual names of columns, and their kinds
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "-", ".", "?"))  # usual texts for what is missing
 
-FLAGS = {"true": 1.0, "t": 1.0, "yes": 1.0, "false": 0.0, "f": 0.0, "no": 0.0}
-FLAG_WORDS = "true or false (or t, f, yes, no)"
+FLAGS = dict.fromkeys(("true", "t", "yes", "pass", "passed", "correct", "c", "success"), 1.0)
+FLAGS |= dict.fromkeys(("false", "f", "no", "fail", "failed", "incorrect", "i", "failure"), 0.0)
+FLAG_WORDS = "true or false (or t, f, yes, no, pass, fail, C, I)"
 LIKE_OTHERS = ", like the rewards before it"
 
 
@@ -62,7 +63,7 @@ def kind_of_texts(values: Iterable[Any], missing: Iterable[str] = ()) -> str | N
     """
     marks = MISSING.union(text.strip().lower() for text in missing)
     found = {str(value).strip().lower() for value in values if value is not None} - marks
-    return None if not found else NUMERIC if all(is_flag(text) or _is_number(text) for text in found) else TEXT
+    return None if not found else NUMERIC if all(is_flag(text) or is_number(text) for text in found) else TEXT
 
 
 def choose_columns(
@@ -103,7 +104,8 @@ def is_flag(text: str) -> bool:
     return text.strip().lower() in FLAGS
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text is a number."""
     with suppress(ValueError):
         read_number(text)
         return True

@@ -29,6 +29,7 @@ class Columns(NamedTuple):
     reward: Any = None
     item: Any = None
     block: Any = None
+    cluster: Any = None
 
     @property
     def words(self) -> tuple[str, str] | None:
@@ -64,9 +65,13 @@ def complete_columns(table: LoggedTable | None, columns: Columns) -> Columns:
         return columns
     kinds = [(label, _kind(table, label)) for label in table.labels if label not in columns[2:]]
     found = [kind for _, kind in kinds]
+    texts = [label for label, kind in kinds if kind == TEXT]
     usual = {"arm", "reward"} <= {label for label, _ in kinds if isinstance(label, str)}
     if given == (None, None) and not usual and (found.count(TEXT), found.count(NUMERIC)) != (1, 1):
-        return columns
+        # The only column of text in a table with a column an arm names the items, if no name comes twice.
+        is_item = len(texts) == 1 and columns.item is None and None not in found and len(found) > 2
+        is_item = is_item and len(set(first := list(islice(table.column(texts[0]), PEEK)))) == len(first)
+        return columns._replace(item=texts[0]) if is_item else columns
     return Columns(*choose_columns(*given, kinds, "the table"), *columns[2:])
 
 
@@ -88,13 +93,13 @@ def check_columns(table: LoggedTable | None, columns: Columns) -> None:
     """Complain of columns that are not there, or cannot be meant together."""
     if table is None:
         given = [column for column in columns if column is not None]
-        require(
-            not given, "arm_column, reward_column, item_column and block_column", "absent where rows are tuples", given
-        )
+        require(not given, "arm_column, reward_column, item_column and the like", "absent where rows are tuples", given)
         return
     long = columns.arm is not None
     twice = [label for label in table.labels if table.labels.count(label) > 1]
-    named = dict(zip(("arm_column", "reward_column", "item_column", "block_column"), columns, strict=True))
+    named = dict(
+        zip(("arm_column", "reward_column", "item_column", "block_column", "cluster_column"), columns, strict=True)
+    )
     for what, column in named.items():
         if column is not None and column not in table.labels:
             known_name(column, map(str, table.labels), what)
@@ -113,7 +118,7 @@ def arms_of(table: LoggedTable, columns: Columns) -> list[str]:
 
 def arm_labels(table: LoggedTable, columns: Columns) -> list[Any]:
     """The columns of a wide table that are arms."""
-    return [label for label in table.labels if label not in (columns.item, columns.block)]
+    return [label for label in table.labels if label not in columns[2:]]
 
 
 def batches(table: LoggedTable, columns: Columns, about_items: bool, keeps: Callable[[str], bool]) -> Iterator[Batch]:
@@ -123,6 +128,7 @@ def batches(table: LoggedTable, columns: Columns, about_items: bool, keeps: Call
         return
     items = None if columns.item is None else _texts(table.column(columns.item), "the item")
     blocks = None if columns.block is None else _texts(table.column(columns.block), f"column {columns.block!r}")
+    clusters = None if columns.cluster is None else _texts(table.column(columns.cluster), f"column {columns.cluster!r}")
     for label in arm_labels(table, columns):
         name, values = str(label), table.column(label)
         count = len(values) if hasattr(values, "__len__") else 0
@@ -131,7 +137,9 @@ def batches(table: LoggedTable, columns: Columns, about_items: bool, keeps: Call
         require(not about_items or len(known) == len(read), f"column {name!r}", "as long as the items", len(read))
         whole = blocks is None or len(blocks) == len(read)
         require(whole, f"column {name!r}", "as long as the blocks", len(read), InvalidData)
-        yield Batch([name] * len(read), read, _placing(f", column {name!r}"), known if about_items else None, blocks)
+        yield Batch(
+            [name] * len(read), read, _placing(f", column {name!r}"), known if about_items else None, blocks, clusters
+        )
 
 
 def _long(table: LoggedTable, columns: Columns) -> Batch:
@@ -143,9 +151,12 @@ def _long(table: LoggedTable, columns: Columns) -> Batch:
     )
     items = None if columns.item is None else _texts(table.column(columns.item), f"column {columns.item!r}")
     blocks = None if columns.block is None else _texts(table.column(columns.block), f"column {columns.block!r}")
-    lengths = {len(names), len(values), *(len(each) for each in (items, blocks) if each is not None)}
+    clusters = None if columns.cluster is None else _texts(table.column(columns.cluster), f"column {columns.cluster!r}")
+    if clusters is not None and items is None:
+        items = [str(row) for row in range(1, len(names) + 1)]
+    lengths = {len(names), len(values), *(len(each) for each in (items, blocks, clusters) if each is not None)}
     require(len(lengths) == 1, "the columns of the table", "of one length", sorted(lengths), InvalidData)
-    return Batch(names, values, _placing(), items, blocks)
+    return Batch(names, values, _placing(), items, blocks, clusters)
 
 
 def _placing(column: str = "") -> Callable[[int], str]:

@@ -12,7 +12,7 @@ from ramgape.views.result import explain_result
 from ramgape.views.sentence import DOUBT, IN_DOUBT, NAMES, answer_sentence, name_list, tolerance_words
 
 if TYPE_CHECKING:
-    from ramgape.data.analysis import Analysis
+    from ramgape.data.reading import Analysis
 
 MOST_SHARES = 6  # of arms with missing rewards
 
@@ -23,7 +23,7 @@ def explain_analysis(analysis: Analysis, ascii_only: bool) -> Explanation:
     if analysis.without_thin is not None or analysis.thin:
         notes.append(("Thin", thin_words(analysis)))
     notes.append(("Next", next_words(analysis)))
-    if analysis.skipped or analysis.block > 1 or analysis.excluded:
+    if analysis.understood or analysis.skipped or analysis.block > 1 or analysis.excluded:
         notes.append(("Data", data_words(analysis)))
     return explain_result(analysis.result, ascii_only, notes=notes, more=apart_sentence(analysis))
 
@@ -46,7 +46,7 @@ def data_words(analysis: Analysis) -> str:
         parts.append(f"{plural(analysis.result.samples, 'mean')} of {analysis.block:,} consecutive rows of an arm")
     if analysis.incomplete:
         parts.append(f"{analysis.incomplete:,} left out at the ends, too few for a mean")
-    return ", ".join(parts)
+    return ", ".join(parts) + f". Read as {analysis.understood}" * bool(analysis.understood)
 
 
 def missing_words(analysis: Analysis) -> str:
