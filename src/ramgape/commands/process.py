@@ -141,12 +141,17 @@ def _descriptor(pid: int) -> int | None:
     return None
 
 
-def peak_memory(usage: Any) -> int | None:
-    """The most bytes that a process had in memory; None where that is not known.
+def peak_memory(usage: Any) -> tuple[int | None, bool]:
+    """The most bytes that a process had in memory, and whether that is only an upper limit; None if it is not known.
 
-    Linux counts what a process had before its program started, which was ours. So a small program seems as large as we.
+    Linux counts what a process had before its program started, which was ours. So of a program that is smaller than we
+    are it is known that it is no larger.
     """
-    return None if usage is None else int(usage.ru_maxrss) * MAXRSS_UNIT
+    if usage is None:
+        return None, False
+    import resource
+
+    return int(usage.ru_maxrss) * MAXRSS_UNIT, usage.ru_maxrss <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 @dataclass(slots=True)

@@ -50,6 +50,7 @@ class Times:
         exit_codes: Of each, above 128 for signals; None where it is not known, as for a run that was ended.
         users, systems: Seconds of processor time, of the runs for which that is known.
         memories: Peak bytes of memory, likewise.
+        small: Of how many of these that is only an upper limit (see `peak_memory`).
         outcomes: What runs have printed, by name.
         failed: Runs that were cut off at the timeout: they took longer or, in a study file, ended with an error.
         parameters: The values of parameters in the command.
@@ -61,6 +62,7 @@ class Times:
     users: tuple[float, ...] = ()
     systems: tuple[float, ...] = ()
     memories: tuple[int, ...] = ()
+    small: int = 0
     outcomes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     failed: int = 0
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -188,6 +190,22 @@ class Timing(Explained):
         """Where that ratio is, with 95 % confidence for each by itself."""
         return times_interval(other, self.compared)
 
+    @property
+    def asked(self) -> dict[str, str]:
+        """What was asked for, in words, for a page."""
+        found = {"Commands": ", ".join(each.name for each in self.typed_order), "Timeout": "none"}
+        if self.timeout is not None:
+            found["Timeout"] = f"{self.timeout:g} s"
+        if self.tolerance is not None:
+            found["Tolerance"] = f"{100.0 * self.tolerance:g}% of the mean"
+        if self.reference is not None:
+            found["Compared with"] = self.reference
+        if self.report is not None:
+            result = self.report.result
+            found["Confidence"] = f"{100.0 * (1.0 - (result.goal.delta or 0.05)):g}%"
+            found["Seed"] = "none" if result.seed is None else str(result.seed)
+        return found
+
     def _rows(self) -> Iterable[Mapping[str, Any]]:
         for each in self.typed_order:
             for number, seconds in enumerate(each.times):
@@ -249,6 +267,7 @@ def times_of(name: str, runs: Sequence[Any], parameters: Mapping[str, str]) -> T
         known("user"),
         known("system"),
         known("memory"),
+        len(known("small")),
         outcomes,
         sum(run.failed for run in runs),
         parameters,

@@ -59,6 +59,7 @@ class Finished:
 
     user, system    seconds of processor time, its own and that of what it has waited for; None where nobody knows
     memory          the most bytes that one of its processes had in memory; likewise
+    small           that is only an upper limit
     """
 
     code: int
@@ -68,6 +69,7 @@ class Finished:
     user: float | None = None
     system: float | None = None
     memory: int | None = None
+    small: bool = False
 
     def without(self, start: Finished | None) -> Finished:
         """The same without what the start of a shell took."""
@@ -293,8 +295,8 @@ class CommandTrials:
         code = 0 if child.code is None else child.code
         if child.usage is None:
             return Finished(code, child.seconds, printed, said)
-        memory = peak_memory(child.usage)
-        return Finished(code, child.seconds, printed, said, child.usage.ru_utime, child.usage.ru_stime, memory)
+        used = child.usage.ru_utime, child.usage.ru_stime, *peak_memory(child.usage)
+        return Finished(code, child.seconds, printed, said, *used)
 
     def _watch(
         self,
@@ -433,7 +435,13 @@ def environment(words: Mapping[str, str], hidden: Collection[str]) -> dict[str, 
 def measured(finished: Finished) -> dict[str, float | int | None]:
     """What is kept of a run beside its time; its exit code as a shell gives it, above 128 for signals."""
     code = finished.code if finished.code >= 0 else 128 - finished.code
-    return {"user": finished.user, "system": finished.system, "memory": finished.memory, "exit_code": code}
+    return {
+        "user": finished.user,
+        "system": finished.system,
+        "memory": finished.memory,
+        "exit_code": code,
+        **({"small": True} if finished.small else {}),
+    }
 
 
 def printed(finished: Finished) -> dict[str, dict[str, float]]:

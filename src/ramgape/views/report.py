@@ -173,6 +173,9 @@ def estimates_only(result: Result) -> str:
 
 def settings(thing: Any) -> Iterator[tuple[str, str]]:
     """All that was asked, and what it was made of."""
+    if (asked := getattr(thing, "asked", None)) is not None:
+        yield from asked.items()
+        return
     if not hasattr(thing, "guarantee"):
         for field in fields(thing):
             value = getattr(thing, field.name)

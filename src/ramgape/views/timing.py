@@ -36,6 +36,7 @@ SENTENCES = 12
 SHORTEST_NAME, LONGEST_NAME = 12, 60  # columns
 BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"  # heights of a distribution; the first one stands for no run
 BAR_WIDTH = 16
+NO_BREAK = "\N{NO-BREAK SPACE}"
 STATES = {"in": "fastest", "out": "slower", "undecided": "undecided"}  # where the best mean is asked for
 ENDS = {
     "enough": "the mean is known well enough",
@@ -225,7 +226,8 @@ def guarantee_words(timing: Timing, result: Result) -> str:
     least = min(timing.times, key=lambda each: len(each.times))
     name = one_name(result.front[0])
     within = f"at most {tolerance_text(found[0])} longer than the shortest" if found[0] else "the shortest"
-    told = f"With {sure_words(result)} the mean time of {name} is {within}, whenever the runs end"
+    sure = sure_words(result).replace(", approximately", " (approximately)")
+    told = f"With {sure} the mean time of {name} is {within}, whenever the runs end"
     kind = f"for times of any kind, as the central limit theorem has it; {unseen(least)}"
     if not is_asymptotic(result):
         kind = f"for times that are {result.noise}"
@@ -278,7 +280,7 @@ def median_words(timing: Timing, each: Times) -> str:
     """The middle run of a command, what it used, and how many outliers there were."""
     unit, used = unit_of(timing), []
     if each.memories:
-        used.append(f"peak memory {each.memory / 1e6:,.1f} MB")
+        used.append(f"peak memory {'at most ' if each.small else ''}{each.memory / 1e6:,.1f} MB")
     used += [f"{name} {statistics.fmean(values):.4g}" for name, values in each.outcomes.items() if values]
     used.append(plural(len(each.outliers), "outlier"))
     middle = statistics.median(each.times) if each.times else math.nan
@@ -407,7 +409,9 @@ def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Colum
     ]
     ends = [f"{unit.text(_end(min, each))} {to} {unit.text(_end(max, each))}" for each in times]
     used = [(unit.text(each.user), unit.text(each.system)) for each in times]
-    bars = [distribution(each.times, BAR_WIDTH, ascii_only) for each in times]
+    bars = [
+        distribution(each.times, BAR_WIDTH, ascii_only).replace(" ", " " if ascii_only else NO_BREAK) for each in times
+    ]
     ratios = [("1.00", "-") if each is timing.compared else _ratio_cells(timing, each, least, to) for each in times]
     runs = Column("runs", [_runs_cell(each) for each in times], right=True)
     parameters = list(dict.fromkeys(name for each in times for name in each.parameters))
@@ -429,7 +433,7 @@ def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Colum
         Column("distribution", bars),
         Column("user", [user for user, _ in used], right=True),
         Column("system", [system for _, system in used], right=True),
-        Column("memory (MB)", [_megabytes(each) for each in times], right=True),
+        Column("memory (MB)", [_megabytes(each, "<= " if ascii_only else "≤ ") for each in times], right=True),
     ]
     narrow = [
         runs,
@@ -460,8 +464,8 @@ def _ratio_cells(timing: Timing, each: Times, least: str, to: str) -> tuple[str,
     return ratio, bounds_words(timing.ratio_interval(each), f" {to} ").replace("at least ", least)
 
 
-def _megabytes(each: Times) -> str:
-    return f"{each.memory / 1e6:,.1f}" if each.memories else "-"
+def _megabytes(each: Times, most: str) -> str:
+    return f"{most if each.small else ''}{each.memory / 1e6:,.1f}" if each.memories else "-"
 
 
 def _runs_cell(each: Times) -> str:

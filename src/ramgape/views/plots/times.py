@@ -74,7 +74,7 @@ def draw_strips(axes: Axes, rows: Sequence[Times], unit: Unit) -> None:
         _logarithmic(axes)
     else:
         axes.set_xlim(left=0.0 if low < 0.5 * high else None)
-    axes.set_xlabel(f"Time ({unit.name}): runs, mean and its 95% interval")
+    axes.set_xlabel(f"Time ({unit.name}): runs,\nmean and its 95% interval")
 
 
 def draw_ratios(axes: Axes, timing: Timing, rows: Sequence[Times]) -> None:
@@ -98,8 +98,8 @@ def draw_ratios(axes: Axes, timing: Timing, rows: Sequence[Times]) -> None:
         _logarithmic(axes)
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5))
-    name = short_names([timing.compared.name], 18)[timing.compared.name]
-    axes.set_xlabel(style.drawable(f"Times as long as {name}"), parse_math=False)
+    name = short_names([timing.compared.name], 24)[timing.compared.name]
+    axes.set_xlabel(style.drawable(f"Times as long as\n{name}"), parse_math=False)
 
 
 def draw_scan(axes: Axes, name: str, points: Points, unit: Unit) -> None:
