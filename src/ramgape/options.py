@@ -13,7 +13,15 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
-from ramgape.common.parsing import as_typed, number_or_name, number_or_pairs, number_range, parse_number, tolerance
+from ramgape.common.parsing import (
+    as_typed,
+    assumptions,
+    number_or_name,
+    number_or_pairs,
+    number_range,
+    parse_number,
+    tolerance,
+)
 from ramgape.errors import InvalidSpec, UnknownName, require, shorten, suggestion
 
 if TYPE_CHECKING:
@@ -42,6 +50,7 @@ STUDIES = (STUDY, FILE)
 PRICED = (IDENTIFY, SIMULATE, STUDY, FILE)
 RUN = "Study.run"  # which takes `Trials`: how it makes trials is no part of a study
 CALLING = (IDENTIFY, RUN)
+OUTCOMES_AT = (IDENTIFY, ANALYZE, STUDY)  # several outcomes per trial
 
 # The panels of a command's help, which are the sections of the reference.
 TRIALS, GOAL, RISK = "What a trial is", "What to ask for", "What counts as risk"
@@ -67,6 +76,7 @@ MEASURE, CONSTANT = Kind(as_typed, "NAME:NUMBER"), Kind(number_or_name, "A")
 PRICES = Kind(number_or_pairs, "ARM=NUMBER,...")
 LEVEL = Kind(number_or_name, "NUMBER")
 ITEMS_FILE = Kind(as_typed, "FILE")
+OUTCOMES, WISHES = Kind(assumptions, "NAME=LO,HI"), Kind(as_typed, "TEXT")
 TEXTS, NAMES = Kind(as_typed, "TEXT,..."), Kind(as_typed, "ARM")  # of names one each time that the option is given
 
 
@@ -190,6 +200,15 @@ class GoalOptions(TypedDict, total=False):
             "Scores are on the items of a test set, one an arm and item: population, the items are all there are; "
             "sample, they are some of a larger world; or how many there are in all, of which these are a random "
             "sample."}})]
+    outcomes: Annotated[Mapping[str, Any] | None, Option(TRIALS, OUTCOMES, doors=OUTCOMES_AT, shell=False, help=
+        "Where a trial gives several outcomes by name: what is assumed of each, a range such as (0, 1), unknown, "
+        "gaussian or heavy:kurtosis=10.")]
+    objectives: Annotated[Any, Option(GOAL, WISHES, doors=OUTCOMES_AT, shell=False, help=
+        "What is wanted of the outcomes, such as 'maximize mean(accuracy)' or 'minimize quantile(latency, 0.95)'.")]
+    constraints: Annotated[Any, Option(GOAL, WISHES, doors=OUTCOMES_AT, shell=False, help=
+        "Limits that an arm must keep, such as 'quantile(latency, 0.95) <= 2'.")]
+    known: Annotated[Mapping[str, Any] | None, Option(TRIALS, NAME, doors=OUTCOMES_AT, shell=False, help=
+        "Outcomes that are not measured: for each of them its value by arm.")]
     price: Annotated[Mapping[Any, float] | float | str | None, Option(TRIALS, PRICES, doors=PRICED, help=
         "What a trial of each arm costs, one number for all, or told: with each answer. What a trial tells is weighed "
         "against it, and results show what was spent.")]

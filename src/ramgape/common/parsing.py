@@ -82,6 +82,23 @@ def number_or_pairs(text: str, what: str) -> float | int | str | dict[str, float
     return found
 
 
+def assumptions(texts: Sequence[str], what: str) -> dict[str, str]:
+    """What is assumed of outcomes, NAME=TEXT each: a range LO,HI, or an assumption by name.
+
+    >>> assumptions(["accuracy=0,1", "latency=unknown"], "outcome")
+    {'accuracy': '0,1', 'latency': 'unknown'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, assumed = text.partition("=")
+        name = name.strip()
+        require(
+            bool(equals) and bool(name) and name not in found, what, "written NAME=LO,HI or NAME=TEXT, each once", text
+        )
+        found[name] = assumed.strip()
+    return found
+
+
 def as_typed(value: object, what: str) -> object:
     """A name, or a flag, for the library to check."""
     return value

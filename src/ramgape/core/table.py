@@ -249,9 +249,9 @@ def new_table(row_count: int, columns: np.dtype[np.void]) -> Table:
     return np.zeros(row_count, columns)
 
 
-def empty_table(arm_count: int) -> Table:
+def empty_table(arm_count: int, columns: np.dtype[np.void] = ARM) -> Table:
     """A table of arms that have not been pulled."""
-    arms = new_table(arm_count, ARM)
+    arms = new_table(arm_count, columns)
     for column in ("average", "variance", "risk", "estimate", "spread"):
         arms[column] = np.nan
     for column in ("mean_low", "risk_low", "low"):

@@ -87,9 +87,13 @@ class Engine(Spending):
         self._reason: Stopped = "confidence"  # why it stopped, once it has
         self._adder: Adder | None = None
         self.order = None if spec.items is None else spec.items.order(seed)
-        self._hold(make_state(spec, spec.bound, spec.delta))
+        self._hold(self._first_state())
         if spec.interleave:
             self.begin_rounds(seed)
+
+    def _first_state(self) -> State:
+        """The tables before the first pull."""
+        return make_state(self._asked, self._asked.bound, self._asked.delta)
 
     def _hold(self, state: State) -> None:
         """Take tables as the state of this search."""

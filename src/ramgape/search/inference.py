@@ -35,6 +35,8 @@ from ramgape.search.differences import differences_to_control
 from ramgape.search.engine import Engine
 from ramgape.search.estimands import estimand_of
 from ramgape.search.naming import named_answer, safest_answer
+from ramgape.search.outcome_engine import OutcomeEngine
+from ramgape.search.outcome_inference import infer_outcomes
 from ramgape.search.policy_state import PolicyState
 from ramgape.search.quality import TrialQuality
 from ramgape.search.result import ArmReport, Certificate, CertificateKind, Certified, Goal, Result, Stopped, Truth
@@ -181,6 +183,8 @@ def infer(
 
     `quality` tells of trials that gave no result, which the engine never hears of.
     """
+    if isinstance(engine, OutcomeEngine):
+        return infer_outcomes(engine, stopped, seed, quality)
     if not engine.ready and (engine.arms["pulls"] >= engine.spec.first_looks[0]).all():
         engine = looked_at_early(engine)
     spec, quality = engine.spec, quality or TrialQuality()

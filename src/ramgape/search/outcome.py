@@ -30,6 +30,7 @@ class Outcome:
         info: Whatever else is to be kept with the answer, by a study: a mapping that JSON can hold.
         block: What the trial shares with trials of other arms, in a study whose arms share blocks: a text or a whole
             number.
+        outcomes: Where trials have several outcomes: these, by name, in place of a reward.
 
     Examples:
         >>> import ramgape
@@ -41,10 +42,11 @@ class Outcome:
         1.0
     """
 
-    reward: float
+    reward: Any = None
     price: float | None = None
     info: Mapping[str, Any] | None = None
     block: str | int | None = None
+    outcomes: Mapping[str, float] | None = None
 
 
 def outcome_of(given: Any) -> Outcome:

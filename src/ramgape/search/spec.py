@@ -210,11 +210,12 @@ class Spec:
         return self.risk_scale * self.span ** (self.risk.power - 1)
 
 
-def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
+def make_spec(arms: Iterable[object], *, fewest: int = 2, **options: Unpack[Options]) -> Spec:
     """Check a description of a search and resolve its defaults.
 
     Args:
         arms: Their names; other objects count by their text.
+        fewest: How many there must be.
         **options: As for `identify`.
 
     Raises:
@@ -222,7 +223,9 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
         UnknownName: A name stands in no table: that of an option, a policy, a bound, a risk, ...
     """
     asked = complete(options, IDENTIFY)
-    asked["names"] = check_names(arms)
+    for name in ("outcomes", "objectives", "constraints", "known"):
+        require(asked[name] is None, name, "absent here, where trials have a single reward", asked[name])
+    asked["names"] = check_names(arms, fewest)
     tolerance_given, auto = asked["epsilon"] is not None, asked["policy"] == "auto"
     asked["goal"] = kind_of_goal(asked)
     for check in (
@@ -462,12 +465,13 @@ def _with_trivial_warning(spec: Spec) -> Spec:
     return replace(spec, warnings=(*spec.warnings, warning))
 
 
-def check_names(arms: Iterable[object]) -> tuple[str, ...]:
-    """The arms' names, as text: at least two, all different."""
+def check_names(arms: Iterable[object], fewest: int = 2) -> tuple[str, ...]:
+    """The arms' names, as text: at least two unless fewer will do, all different."""
+    least = "two" if fewest > 1 else "one"
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
-        raise InvalidSpec(what="arms", allowed="a sequence of at least two names", given=shorten(arms))
+        raise InvalidSpec(what="arms", allowed=f"a sequence of at least {least} names", given=shorten(arms))
     names = tuple(str(arm) for arm in arms)
-    require(len(names) >= 2, "arms", "at least two", list(names))
+    require(len(names) >= fewest, "arms", f"at least {least}", list(names))
     require(all(names), "arms", "non-empty names", list(names))
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     require(not twice, "arms", "names that are all different", twice)

@@ -535,7 +535,7 @@ class Study:
     def _imported(self, place: str, row: ImportedRow) -> Trial:
         with located(place):
             arm = self._place(row.arm)
-            given: Any = Outcome(row.reward if row.outcomes is None else row.outcomes, row.price)  # type: ignore[arg-type]
+            given: Any = Outcome(row.reward if row.outcomes is None else row.outcomes, row.price)
             reward, price, _, outcomes = checked_outcome(self.backend.spec.search, given, row.arm)
         return Trial(arm, reward, *row[2:7], price, row.info, outcomes)
 

@@ -12,10 +12,10 @@ from ramgape.common.checks import check_seed, whole
 from ramgape.common.formatting import plural
 from ramgape.errors import RamgapeWarning, require
 from ramgape.options import IDENTIFY, Options, complete, shows_options
-from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
+from ramgape.search.outcome_engine import make_engine
+from ramgape.search.outcome_spec import make_any_spec
 from ramgape.search.result import Result, Stopped
-from ramgape.search.spec import make_spec
 from ramgape.trials.calls import make_limits
 from ramgape.trials.history import Recorder
 from ramgape.trials.progress import Callback, check_callback, progress_of
@@ -80,14 +80,14 @@ def identify(
         'steady'
     """
     names = arms if isinstance(arms, str | bytes) or not isinstance(arms, Iterable) else list(arms)
-    spec = make_spec(names, **options)
+    spec = make_any_spec(names, options)
     manner = manner_of(complete(options, IDENTIFY))
     require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
     check_callback(callback)
     seed = None if seed is None else check_seed(seed)
     for warning in spec.warnings:
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
-    engine = Engine(spec, seed)
+    engine = make_engine(spec, seed)
     recorder = Recorder(engine)
     trying = Trying(engine, pull, names, seed, manner)
     try:

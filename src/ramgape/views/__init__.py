@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # By the name of a class: the module of this package, and the function in it.
 BUILDERS = {
+    "OutcomeResult": ("outcomes", "explain_outcomes"),
     "Result": ("result", "explain_result"),
     "Analysis": ("analysis", "explain_analysis"),
     "Report": ("study", "explain_study"),
@@ -33,6 +34,7 @@ BUILDERS = {
     "LowerBound": ("simulated", "explain_lower_bound"),
 }
 DRAWERS = {
+    "OutcomeResult": ("outcomes", "draw_outcomes"),
     "Result": ("plots.answers", "draw_result"),
     "Plan": ("forecast", "draw_plan"),
     "Replication": ("simulated", "draw_replication"),

@@ -1,0 +1,805 @@
+"""From a search about several outcomes to a result: verdicts, and exactly what has been proved, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ramgape.assumptions import HEAVY
+from ramgape.common.formatting import confidence, list_names, plural, round_up
+from ramgape.core.claims import Mask, Seen, certified_factor
+from ramgape.questions.of_outcomes import AboveOf, BestOf, BetterThanOf, CheapestOf, ParetoOf, Singles
+from ramgape.search.assumptions import objections_to
+from ramgape.search.objectives import Constraint, Objective
+from ramgape.search.outcome_engine import OutcomeEngine
+from ramgape.search.outcome_spec import Column, OutcomeSpec
+from ramgape.search.quality import TrialQuality
+from ramgape.search.result import (
+    ArmConstraint,
+    ArmObjective,
+    ArmReport,
+    Certificate,
+    CertificateKind,
+    Certified,
+    ConstraintReport,
+    Goal,
+    ObjectiveReport,
+    Result,
+    Stopped,
+    Verdict,
+)
+
+EACH = 0.05  # the chance of error of an interval that is about one arm by itself
+NOWHERE = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OutcomeResult(Result):
+    """The answer of a search about several outcomes, with its evidence; `Result` says what its attributes mean.
+
+    Attributes:
+        answer_words: The answer in a sentence.
+        reasons: For each arm, in their order, why it is where it is; empty where there is nothing to be said.
+        told: Every trial's arm and outcomes, also outcomes that nobody asked about.
+    """
+
+    answer_words: str = ""
+    reasons: tuple[str, ...] = ()
+    told: tuple[tuple[str, dict[str, float]], ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        return self.answer_words
+
+    def to_dict(self) -> dict[str, Any]:
+        described = Result.to_dict(self)
+        del described["told"]
+        return described
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One for each arm, with columns for each objective and constraint."""
+        returned, rows = set(self.front), []
+        for arm, why in zip(self.arms, self.reasons, strict=True):
+            row: dict[str, Any] = {
+                "name": arm.name,
+                "returned": arm.name in returned,
+                "verdict": arm.verdict,
+                "certificate": arm.certificate,
+                "trials": arm.pulls,
+                "why": why,
+            }
+            for text, each in arm.objectives.items():
+                row |= {text: each.estimate, f"{text} low": each.low, f"{text} high": each.high}
+            for text, limit in arm.constraints.items():
+                row |= {text: limit.estimate, f"{text} low": limit.low, f"{text} high": limit.high}
+                row[f"{text} verdict"] = limit.verdict
+            rows.append(row)
+        return rows
+
+    def trials_frame(self) -> Any:
+        """Every trial as a row of a pandas data frame, with a column for each outcome.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        from ramgape.common.extras import load_extra
+
+        rows = [{"arm": arm, **outcomes} for arm, outcomes in self.told]
+        return load_extra("pandas", "frame").DataFrame(rows)
+
+
+class Words:
+    """How the statements of a search are put into words.
+
+    Args:
+        spec: What was asked.
+        factor: What the requested tolerances are multiplied by, in what is proved.
+    """
+
+    def __init__(self, spec: OutcomeSpec, factor: float = 1.0) -> None:
+        self.spec, self.factor = spec, factor
+
+    def tolerance(self, column: Column) -> float:
+        """The tolerance that is proved."""
+        return self.factor * column.epsilon
+
+    def about(self, column: Column) -> str:
+        """What a column is called in a sentence."""
+        statistic = column.wish.statistic
+        return (
+            statistic.of.alone or str(statistic.of)
+            if statistic.name == "mean" and statistic.of.above is None
+            else column.text
+        )
+
+    def beaten(self, columns: Sequence[Column]) -> str:
+        """By how much, in all objectives: "by 0.02 or more in accuracy and, at once, by 0.001 or more in cost"."""
+        if all(self.tolerance(column) == 0.0 for column in columns):
+            return f"in {list_all([self.about(column) for column in columns])}" + (
+                " at once" if len(columns) > 1 else ""
+            )
+        parts = []
+        for column in columns:
+            by = self.tolerance(column)
+            parts.append(f"by {f'{round_up(by)} or more' if by else 'anything'} in {self.about(column)}")
+        return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and, at once, {parts[-1]}"
+
+    def close(self, columns: Sequence[Column]) -> str:
+        """How near a cover is: "less than 0.02 behind it in accuracy and less than 0.001 in cost"."""
+        parts: list[str] = []
+        for column in columns:
+            by = self.tolerance(column)
+            behind = "" if parts else " behind it"
+            if by:
+                parts.append(f"less than {round_up(by)}{behind} in {self.about(column)}")
+            else:
+                parts.append(f"{'not worse' if column.lane < 0 else 'better'} in {self.about(column)}")
+        return list_all(parts)
+
+    def limit(self, column: Column, side: float) -> str:
+        """A limit moved by its tolerance: to where an arm of the answer keeps it (1), or a rival keeps it (-1)."""
+        assert isinstance(column.wish, Constraint)
+        by = self.tolerance(column)
+        value = column.wish.limit - column.turn * side * by
+        return f"{column.text} {'at least' if column.wish.is_more else 'at most'} {value:.6g}"
+
+    def keeps(self, columns: Sequence[Column], side: float) -> str:
+        """All limits, likewise."""
+        return list_all([self.limit(column, side) for column in columns])
+
+
+def list_all(parts: Sequence[str]) -> str:
+    """Parts of a sentence with commas and an "and"; none is left out."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def assumed_words(spec: OutcomeSpec) -> str:
+    """What is assumed of the trials: "independent trials of each arm (accuracy in [0, 1])"."""
+    assert spec.outcomes is not None
+    parts = []
+    for name in spec.outcomes.measured:
+        declared = spec.outcomes.declared.get(name)
+        if declared is None or (declared.range is None and declared.noise not in ("gaussian", HEAVY)):
+            parts.append(f"{name} of any kind")
+        elif declared.range is not None:
+            parts.append(f"{name} in [{declared.range[0]:g}, {declared.range[1]:g}]")
+        elif declared.noise == HEAVY:
+            known = ", ".join(f"{key} at most {value:g}" for key, value in declared.parameters)
+            parts.append(f"{name} with {known}")
+        else:
+            parts.append(f"{name} Gaussian")
+    inside = f" ({', '.join(parts)})"
+    if spec.items is not None:
+        count = f"{len(spec.items.values):,} items"
+        if spec.items.population:
+            return f"over the random order of these {count}{inside}"
+        return f"for items that are independent draws from a larger world, the same for all arms{inside}"
+    return f"for independent trials of each arm{inside}"
+
+
+def claim_of(engine: OutcomeEngine, answer: Mask, factor: float) -> str:
+    """What is proved of an answer, up to so many times the tolerances."""
+    spec, question, words = engine.spec, engine.asked, Words(engine.spec, factor)
+    names = [name for name, inside in zip(spec.names, answer.tolist(), strict=True) if inside]
+    others = [name for name, inside in zip(spec.names, answer.tolist(), strict=True) if not inside]
+    objectives, limits = spec.objectives, spec.constraints
+    listed = list_names(names)
+    if isinstance(question, ParetoOf):
+        return _pareto_claim(words, names, others, objectives, limits)
+    if isinstance(question, BestOf):
+        if not names:
+            return f"no arm keeps {_all_of(limits)}{words.keeps(limits, -1.0)}."
+        best = f"no arm {f'that keeps {words.keeps(limits, -1.0)} ' if limits else ''}is "
+        by = words.tolerance(objectives[0])
+        best += (
+            f"{round_up(by)} or more better in {words.about(objectives[0])}"
+            if by
+            else f"better in {words.about(objectives[0])}"
+        )
+        if not limits:
+            return f"{best.replace('no arm', 'no other arm')} than {listed}."
+        return f"{listed} keeps {words.keeps(limits, 1.0)}, and {best}."
+    if isinstance(question, AboveOf):
+        column = spec.columns[0]
+        assert isinstance(column.wish, Constraint)
+        more, by, at = column.wish.is_more, words.tolerance(column), column.wish.limit
+        yes = f"above {at - by:.6g}" if more else f"below {at + by:.6g}"
+        if by:
+            no = f"below {at + by:.6g}" if more else f"above {at - by:.6g}"
+        else:
+            no = f"at most {at:.6g}" if more else f"at least {at:.6g}"
+        parts = [
+            f"{column.text} of {list_names(each)} is {where}" for each, where in ((names, yes), (others, no)) if each
+        ]
+        return f"{'; '.join(parts)}."
+    if isinstance(question, CheapestOf):
+        quality, cost = objectives
+        rivals = spec.asked[1].get("rivals", 0.5 * spec.asked[1]["within"])
+        by = words.tolerance(cost)
+        cheaper = f"cheaper by {round_up(by)} or more" if by else "cheaper"
+        return (
+            f"{listed} is less than {spec.asked[1]['within']:g} behind the best in {words.about(quality)}, "
+            f"and no arm that is at most {rivals:g} behind the best is {cheaper} in {words.about(cost)}."
+        )
+    if isinstance(question, BetterThanOf):
+        return _control_claim(spec, words, names, others)
+    by = words.tolerance(objectives[0])
+    if not by:
+        return f"{listed} are the {len(names)} best in {words.about(objectives[0])}."
+    return f"no other arm is {round_up(by)} or more better in {words.about(objectives[0])} than any of {listed}."
+
+
+def _all_of(limits: Sequence[Column]) -> str:
+    return "all of: " if len(limits) > 1 else ""
+
+
+def _pareto_claim(
+    words: Words, names: Sequence[str], others: Sequence[str], objectives: Sequence[Column], limits: Sequence[Column]
+) -> str:
+    listed, by = list_names(names), words.beaten(objectives)
+    exact = all(words.tolerance(column) == 0.0 for column in objectives)
+    if not names:
+        return f"no arm keeps {_all_of(limits)}{words.keeps(limits, -1.0)}."
+    known = [column for column in objectives if column.lane < 0]
+    if exact and not limits:
+        measured = [words.about(column) for column in objectives if column.lane >= 0]
+        if known:
+            fixed = list_all([words.about(column) for column in known])
+            where = f"in {list_all(measured)} at the same or a better {fixed}"
+            return f"{listed} are exactly the arms that no other arm beats {where}."
+        return f"{listed} are exactly the arms that no other arm beats {by}."
+    one = len(names) == 1
+    who = listed if one else f"none of {listed}"
+    first = ""
+    if limits:
+        first = f"{listed if one else f'each of {listed}'} keeps {words.keeps(limits, 1.0)}; "
+    rival = f"an arm that keeps {words.keeps(limits, -1.0)}" if limits else "another arm"
+    text = f"{first}{f'{who} is not' if one else f'{who} is'} beaten {by} by {rival}"
+    if others:
+        breaks = f" does not keep {words.keeps(limits, -1.0)}, or" if limits else ""
+        cover = f"{listed} is" if one else "one of them is"
+        text += f"; and every other arm{breaks}{' has' if not one else ''} {cover} {words.close(objectives)}"
+        text = text.replace("every other arm has one of them is", "for every other arm one of them is")
+        text = text.replace(f"every other arm {listed} is", f"for every other arm {listed} is")
+        text = text.replace("or has one of them is", "or one of them is")
+    return f"{text}."
+
+
+def _control_claim(spec: OutcomeSpec, words: Words, names: Sequence[str], others: Sequence[str]) -> str:
+    control, margin = spec.asked[1]["control"], spec.asked[1].get("margin", 0.0)
+    conditions = []
+    for column in spec.columns:
+        by = words.tolerance(column)
+        if isinstance(column.wish, Objective):
+            ahead = margin - by
+            where = (
+                f"more than {ahead:.6g} better"
+                if ahead > 0.0
+                else "better"
+                if ahead == 0.0
+                else f"less than {-ahead:.6g} behind"
+            )
+            conditions.append(f"{where} in {words.about(column)}")
+        else:
+            conditions.append(f"{column.wish}" + (f" (within {round_up(by)})" if by else ""))
+    others = [name for name in others if name != control]
+    exact = not any(words.tolerance(column) for column in spec.columns)
+    parts = []
+    if names:
+        parts.append(
+            f"{list_names(names)} {'is' if len(names) == 1 else 'are'}, against {control}, {list_all(conditions)}"
+        )
+    if others:
+        parts.append(
+            f"{list_names(others)} {'does' if len(others) == 1 else 'do'} not meet all of this"
+            f"{'' if exact else ' by the tolerances'}"
+        )
+    return f"{'; '.join(parts)}."
+
+
+def assured(engine: OutcomeEngine, statement: str, quality: Sequence[str] = ()) -> str:
+    """A statement with its probability and its assumptions."""
+    spec = engine.spec
+    level = confidence(spec.confidence_delta)
+    assumed = assumed_words(spec)
+    if any(lane.pairs for lane in engine.lanes) and spec.items is None and not spec.shared:
+        assumed += ", with arms independent of each other"
+    if quality:
+        assumed += f", and if {', and if '.join(quality)}"
+    if spec.approximate:
+        because = list_all([f"{name} (unknown)" for name in spec.approximate])
+        return f"Approximately, because of {because}, with probability {level}, {assumed}: {statement}"
+    return f"With probability at least {level}, {assumed}: {statement}"
+
+
+def infer_outcomes(
+    engine: OutcomeEngine,
+    stopped: Stopped | None = None,
+    seed: int | None = None,
+    quality: TrialQuality | None = None,
+) -> OutcomeResult:
+    """What a search has found, at this moment; as `infer` for one outcome."""
+    spec, quality = engine.spec, quality or TrialQuality()
+    reason: Stopped = stopped or engine.stopped or "interrupted"
+    trials = dict(zip(spec.names, engine.arms["pulls"].tolist(), strict=True))
+    answer, seen = engine.answer(), engine.seen()
+    complete = engine.is_complete
+    if complete:
+        answer = exact_answer(engine)
+    proved = _proved(engine, answer, reason, complete)
+    factor = _factor(engine, seen, answer, reason, complete)
+    reasons = _reasons(engine, answer) if engine.ready else [""] * len(spec.names)
+    reports = _reports(engine, seen, answer, proved, reason)
+    conditions = quality.conditions(trials)
+    guarantee = _guarantee(engine, answer, reason, factor, conditions, complete, proved)
+    objections = [
+        f"{lane.of}: {objection.warning}" if not spec.plain else objection.warning
+        for lane in engine.lanes
+        for objection in objections_to(lane.spec, lane.table, lane.rows.searches[0].misses)
+    ]
+    equal = _equal_values(engine)
+    certified = None
+    if factor is not None:
+        kind: CertificateKind = "exact" if complete else "asymptotic" if spec.approximate else "finite-sample"
+        tolerance = {column.text: factor * column.epsilon for column in spec.columns}
+        level = 1.0 if complete else 1.0 - spec.confidence_delta
+        certified = Certified(tolerance, factor, level, kind, guarantee, (assumed_words(spec),))
+    front = tuple(name for name, inside in zip(spec.names, answer.tolist(), strict=True) if inside)
+    first = spec.columns[0]
+    return OutcomeResult(
+        arms=reports,
+        front=front,
+        stopped=reason,
+        goal_reached=reason in ("confidence", "budget", "complete") or (reason == "spend" and spec.goal == "budget"),
+        guarantee=guarantee,
+        certified_epsilon=None if factor is None else factor,
+        certified_delta=None if factor is None else 0.0 if complete else spec.confidence_delta,
+        samples=engine.samples,
+        goal=Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, None, None, spec.spend),
+        rho=None,
+        alpha=None,
+        noise=spec.assumption,
+        reward_range=None,
+        direction="maximize" if first.wish.is_more else "minimize",
+        policy=spec.policy,
+        bound=", ".join(dict.fromkeys(str(lane.spec.bound) for lane in engine.lanes)),
+        interval_bound=", ".join(dict.fromkeys(str(lane.spec.bound) for lane in engine.lanes)),
+        seed=seed,
+        warnings=(
+            *spec.warnings,
+            *objections,
+            *filter(None, [equal]),
+            *_alarm_words(engine),
+            *quality.warnings(trials),
+        ),
+        task=spec.asked_text,
+        risk="std",
+        risk_formula="",
+        risk_label="",
+        rigour="approximate" if spec.approximate else "proved",
+        alarm=spec.alarm,
+        alarms=engine.alarms,
+        answer_name=_called(engine),
+        empty_answer="no arm keeps the limits" if isinstance(engine.asked, BestOf | ParetoOf) else "no arm does",
+        question=question_words(spec),
+        control=spec.asked[1].get("control"),
+        about_risk=len(spec.columns) > 1,
+        spent=engine.spent,
+        quality=quality,
+        objectives=tuple(
+            ObjectiveReport(column.text, column.wish.direction, column.epsilon)
+            for column in spec.objectives
+            if isinstance(column.wish, Objective)
+        ),
+        constraints=tuple(ConstraintReport(str(column.wish), column.epsilon) for column in spec.constraints),
+        certified=certified,
+        notes=tuple(_notes(engine, answer)),
+        answer_words=answer_sentence(engine, answer, reason, reasons, proved),
+        reasons=tuple(reasons),
+        told=tuple((spec.names[arm], outcomes) for arm, outcomes in engine.told),
+    )
+
+
+def _notes(engine: OutcomeEngine, answer: Mask) -> list[str]:
+    """What helps to read the answer."""
+    count, objectives = int(answer.sum()), len(engine.spec.objectives)
+    if isinstance(engine.asked, ParetoOf) and objectives >= 4 and 2 * count > len(answer):
+        return [
+            f"{count} of {len(answer)} arms are undominated, as is usual with {objectives} objectives: limits "
+            "(constraints) in place of some of them narrow the answer"
+        ]
+    return []
+
+
+def _called(engine: OutcomeEngine) -> str:
+    name = engine.spec.asked[0]
+    known = {
+        "pareto": "Pareto set",
+        "best": "best arm",
+        "cheapest": "cheapest good arm",
+        "above": "above the threshold",
+    }
+    known |= {"better-than": f"better than {engine.spec.asked[1].get('control')}"}
+    return known.get(name, f"the {engine.spec.asked[1].get('count')} best arms")
+
+
+def question_words(spec: OutcomeSpec) -> str:
+    """What was asked, in words."""
+    wishes = "; ".join(str(column.wish) for column in spec.columns)
+    return f"{spec.asked_text}: {wishes}"
+
+
+def exact_answer(engine: OutcomeEngine) -> Mask:
+    """The answer where every item has been asked of every arm; what rounding may have changed is equal."""
+    seen = engine.seen()
+    seen.estimate = np.round(seen.estimate, 9)
+    question = engine.asked
+    thin, question_thin = False, getattr(question, "thin", None)
+    if isinstance(question, ParetoOf):
+        question.thin = thin
+    answer: Mask = question.answer_of(seen)  # type: ignore[attr-defined]
+    if isinstance(question, ParetoOf) and question_thin is not None:
+        question.thin = question_thin
+    return answer
+
+
+def _proved(engine: OutcomeEngine, answer: Mask, reason: str, complete: bool) -> Mask:
+    """The arms whose place is proved up to the tolerances."""
+    count = len(answer)
+    if complete or reason == "confidence":
+        return np.ones(count, bool)
+    if not engine.ready or engine.spec.goal == "budget":
+        return np.zeros(count, bool)
+    plan = engine.plan()
+    question, found = engine.asked, ~plan.unproved
+    if isinstance(question, ParetoOf):
+        # Of single arms: one outside needs a limit that it breaks, or a cover that is proved to be in.
+        seen = engine.seen()
+        _, covered, _, _, outside = question.promises(seen, plan.answer)
+        inside = found & plan.answer
+        by_cover = (covered[inside] == np.inf).any(axis=0) if inside.any() else np.zeros(count, bool)
+        found = np.where(plan.answer, found, (outside == np.inf) | by_cover)
+    elif isinstance(question, BestOf | CheapestOf):
+        found = np.zeros(count, bool)  # the claims are about one arm against all others
+    return np.asarray(found)
+
+
+def _factor(engine: OutcomeEngine, seen: Seen, answer: Mask, reason: str, complete: bool) -> float | None:
+    """What is proved, in multiples of the tolerances; None where nothing is."""
+    if complete:
+        return 0.0
+    if reason == "confidence":
+        return 1.0 if engine.common_epsilon else 0.0
+    if not engine.ready or not isinstance(engine.asked, ParetoOf) or not engine.common_epsilon:
+        return None
+    found = certified_factor(seen, answer, 100.0)
+    return None if found is None else float(f"{found * 1.0005:.4g}")
+
+
+def _equal_values(engine: OutcomeEngine) -> str:
+    """Which arms have shown equal values alone of an outcome of which nothing is assumed."""
+    parts = []
+    for lane in engine.lanes:
+        if lane.spec.rewards.ranged:
+            continue
+        same = [
+            name
+            for name, row in zip(engine.spec.names, lane.rows.arms, strict=True)
+            if row.pulls >= lane.spec.first_looks[0] and row.variance == 0.0
+        ]
+        if same:
+            parts.append(
+                f"all values of {lane.of} are equal for {list_names(same)}, which tells nothing of how they may vary: "
+                f"declare a range, outcomes={{'{lane.of}': (low, high)}}, or pass the values as known"
+            )
+    return "; ".join(parts)
+
+
+def _alarm_words(engine: OutcomeEngine) -> list[str]:
+    return [
+        f"trials of {alarm.arm} are not independent draws from one distribution ({alarm.kind}, by trial {alarm.pull:,})"
+        for alarm in engine.alarms
+    ]
+
+
+def _interval(engine: OutcomeEngine, arm: int, column: Column, level: float) -> tuple[float, float]:
+    """An arm's interval as people know it."""
+    if column.lane < 0:
+        value = column.turn * column.values[arm]
+        return value, value
+    low, high = engine.lanes[column.lane].interval(arm, column.part, level)
+    turn = column.turn * column.sign
+    return (turn * low, turn * high) if turn > 0.0 else (turn * high, turn * low)
+
+
+def _reports(engine: OutcomeEngine, seen: Seen, answer: Mask, proved: Mask, reason: str) -> tuple[ArmReport, ...]:
+    spec, reports = engine.spec, []
+    level = math.log(2.0 / EACH)
+    by = _dominators(engine, answer) if engine.ready else [None] * len(answer)
+    found = engine.asked.doubts(seen, answer)[0] if engine.ready else np.full(len(answer), math.inf)
+    exact = not engine.common_epsilon or engine.is_complete
+    open_ended = spec.goal == "confidence" or not engine.ready
+    for arm, name in enumerate(spec.names):
+        pulls = int(seen.pulls[arm])
+        objectives: dict[str, ArmObjective] = {}
+        constraints: dict[str, ArmConstraint] = {}
+        for place, column in enumerate(spec.columns):
+            value = column.shown(float(seen.estimate[arm, place])) if pulls or column.lane < 0 else math.nan
+            se = math.sqrt(float(engine.arms["spread"][arm, place]) / pulls) * column.unit if pulls else math.nan
+            low, high = _interval(engine, arm, column, level)
+            if isinstance(column.wish, Objective):
+                objectives[column.text] = ArmObjective(value, 0.0 if column.lane < 0 else se, low, high)
+            else:
+                ends = (low, high)
+                if column.wish.factor is None and column.lane >= 0 and not isinstance(engine.asked, AboveOf):
+                    ends = tuple(
+                        sorted(column.shown(float(seen_end[arm, place])) for seen_end in (seen.low, seen.high))
+                    )  # type: ignore[assignment]
+                kept = _kept(engine, arm, place)
+                if isinstance(engine.asked, AboveOf) and kept != "open":
+                    ends = _with_verdict(column, kept == "kept", ends)
+                constraints[str(column.wish)] = ArmConstraint(value, *ends, kept)
+        first: Any = next(iter((objectives or constraints).values()))
+        rest = list(objectives.values())[1:2]
+        verdict: Verdict = "in" if answer[arm] else "out"
+        if open_ended and not proved[arm]:
+            verdict = "undecided"
+        certificate: Certificate = "none"
+        if proved[arm]:
+            certificate = ("in" if answer[arm] else "out") if exact else "within-epsilon"
+        other = by[arm]
+        reports.append(
+            ArmReport(
+                name=name,
+                verdict=verdict,
+                certified=bool(proved[arm]),
+                dominated_by=None if other is None or answer[arm] else spec.names[other],
+                pulls=pulls,
+                mean=first.estimate,
+                mean_interval=(first.low, first.high),
+                risk=rest[0].estimate if rest else math.nan,
+                risk_interval=(rest[0].low, rest[0].high) if rest else NOWHERE,
+                variance=math.nan,
+                doubt=max(float(found[arm]) + engine.common_epsilon, 0.0),
+                certificate=certificate,
+                risk_shown=rest[0].estimate if rest else math.nan,
+                risk_shown_interval=(rest[0].low, rest[0].high) if rest else NOWHERE,
+                price=None if engine.spending is None else engine.price_of(arm),
+                spent=None if engine.spending is None else float(engine.spending[arm]),
+                word="best" if answer[arm] else "behind" if proved[arm] else "open",
+                objectives=objectives,
+                constraints=constraints,
+            )
+        )
+    return tuple(reports)
+
+
+def _with_verdict(column: Column, kept: bool, ends: tuple[float, float]) -> tuple[float, float]:
+    """An interval with what the verdict proves: on that side of the threshold, or of its tolerance."""
+    assert isinstance(column.wish, Constraint)
+    at = column.wish.limit + (-1.0 if kept else 1.0) * column.turn * column.epsilon
+    low, high = ends
+    return (max(low, at), high) if kept == column.wish.is_more else (low, min(high, at))
+
+
+def _kept(engine: OutcomeEngine, arm: int, place: int) -> Any:
+    """Whether an arm keeps a limit: what is proved of it by itself."""
+    question = engine.asked
+    if isinstance(question, AboveOf):
+        return {1: "kept", -1: "missed", 0: "open"}[int(question.verdicts()[arm])]
+    if isinstance(question, ParetoOf | BestOf):
+        number, seen = place - question.objectives, engine.seen()
+        if engine.spec.goal == "budget":
+            low, high = seen.low[arm, place], seen.high[arm, place]
+            return "kept" if low >= 0.0 else "missed" if high < 0.0 else "open"
+        if question.unsafe.promise(seen, question.levels.unsafe)[arm, number] == np.inf:
+            return "missed"
+        return "kept" if question.safe.promise(seen, question.levels.safe)[arm, number] == np.inf else "open"
+    if isinstance(question, BetterThanOf) and engine.spec.goal != "budget":
+        meets, misses = question.meets[place], question.misses[place]
+        if arm == question.control:
+            return "open"
+        seen = engine.seen()
+        met, missed = meets.promise(seen, question.level), misses.promise(seen, question.out_level)
+        is_single = isinstance(meets, Singles)
+        if (met[arm, 0] if is_single else met[arm, question.control, 0]) == np.inf:
+            return "kept"
+        return "missed" if (missed[arm, 0] if is_single else missed[question.control, arm, 0]) == np.inf else "open"
+    return "open"
+
+
+def _dominators(engine: OutcomeEngine, answer: Mask) -> list[int | None]:
+    """For an arm outside: the returned arm that is ahead of it; None where it is a limit, or nobody."""
+    question, seen = engine.asked, engine.seen()
+    count, found = len(answer), [None] * len(answer)
+    result: list[int | None] = list(found)
+    if isinstance(question, ParetoOf):
+        d = question.objectives
+        lead = (seen.estimate[:, None, :d] - seen.estimate[None, :, :d]).min(axis=2)
+        lead = np.where(answer[:, None], lead, -np.inf)
+        keeps = np.asarray((seen.estimate[:, d:] >= 0.0).all(axis=1))
+        for arm in range(count):
+            if not answer[arm] and keeps[arm] and answer.any():
+                result[arm] = int(lead[:, arm].argmax())
+    elif isinstance(question, BestOf | CheapestOf) and answer.any():
+        best = int(answer.argmax())
+        keeps = np.asarray((seen.estimate[:, question.objectives :] >= 0.0).all(axis=1))
+        for arm in range(count):
+            if not answer[arm] and (keeps[arm] or isinstance(question, CheapestOf)):
+                result[arm] = best
+    elif isinstance(question, BetterThanOf):
+        result = [None if arm == question.control else question.control for arm in range(count)]
+    elif not isinstance(question, AboveOf) and answer.any():
+        last = int(np.where(answer, seen.estimate[:, 0], np.inf).argmin())
+        result = [None if answer[arm] else last for arm in range(count)]
+    return result
+
+
+def _reasons(engine: OutcomeEngine, answer: Mask) -> list[str]:
+    """Why each arm is where it is, shortly."""
+    spec, question, seen = engine.spec, engine.asked, engine.seen()
+    dominators, words, found = _dominators(engine, answer), Words(spec), []
+    for arm in range(len(answer)):
+        text = ""
+        if isinstance(question, ParetoOf | BestOf | CheapestOf) and not answer[arm]:
+            broken = [
+                place
+                for place in range(question.objectives, len(spec.columns))
+                if seen.estimate[arm, place] < 0.0 or _kept(engine, arm, place) == "missed"
+            ]
+            if broken:
+                text = f"breaks {list_all([str(spec.columns[place].wish) for place in broken])}"
+            elif dominators[arm] is not None:
+                text = f"behind {spec.names[dominators[arm]]}"  # type: ignore[index]
+            if isinstance(question, CheapestOf):
+                best = int(answer.argmax())
+                near = seen.estimate[arm, 0] >= seen.estimate[:, 0].max() - question.within
+                dearer = seen.estimate[arm, 1] < seen.estimate[best, 1]
+                text = (
+                    f"{'dearer' if dearer else 'no cheaper'} than {spec.names[best]}"
+                    if near
+                    else f"worse in {words.about(spec.columns[0])}"
+                )
+        elif isinstance(question, BetterThanOf) and arm != question.control and not answer[arm]:
+            leads = question.leads(seen)[arm]
+            failing = [
+                f"not better in {words.about(column)}"
+                if isinstance(column.wish, Objective)
+                else f"breaks {column.wish}"
+                for column, lead in zip(spec.columns, leads.tolist(), strict=True)
+                if lead <= 0.0
+            ]
+            text = list_all(failing) if failing else ""
+        elif isinstance(question, ParetoOf) and answer[arm] and answer.sum() > 1:
+            leading = [
+                f"{'highest' if column.wish.is_more else 'lowest'} {column.text}"
+                for place, column in enumerate(spec.objectives)
+                if seen.estimate[arm, place] >= seen.estimate[answer, place].max()
+            ]
+            text = list_all(leading) if leading else "in between"
+        found.append(text)
+    return found
+
+
+def answer_sentence(engine: OutcomeEngine, answer: Mask, reason: str, reasons: Sequence[str], proved: Mask) -> str:
+    """The answer in plain words: what to choose, what to drop, and how sure that is."""
+    spec, question = engine.spec, engine.asked
+    if not engine.ready:
+        return f"Nothing is known yet, after {plural(engine.samples, 'trial')}."
+    names = [name for name, inside in zip(spec.names, answer.tolist(), strict=True) if inside]
+    out = [
+        (name, why)
+        for name, inside, why in zip(spec.names, answer.tolist(), reasons, strict=True)
+        if not inside and name != spec.asked[1].get("control")
+    ]
+    sure = reason in ("confidence", "complete")
+    hedge = "" if sure else " by the estimates" if spec.goal == "confidence" else ""
+    guess = "" if sure else ("Not decided yet" if spec.goal == "confidence" else "Best guess") + ": "
+    limits = list_all([str(column.wish) for column in spec.constraints]) if spec.constraints else ""
+    if isinstance(question, ParetoOf):
+        if not names:
+            text = f"no arm keeps {_all_of(spec.constraints)}{limits}{hedge}."
+        else:
+            details = [
+                f"{name} ({why})" if why else name
+                for name, inside, why in zip(spec.names, answer.tolist(), reasons, strict=True)
+                if inside
+            ]
+            text = f"keep {list_all(details) if len(details) <= 4 else list_names(names)}.{_dropped(out)}"
+    elif isinstance(question, BestOf | CheapestOf):
+        if not names:
+            text = f"no arm keeps {_all_of(spec.constraints)}{limits}{hedge}."
+        elif isinstance(question, CheapestOf):
+            quality = Words(spec).about(spec.columns[0])
+            within = f"less than {spec.asked[1]['within']:g} behind the best in {quality}"
+            text = f"choose {names[0]}: {within}, and no arm that is about as good is cheaper."
+        else:
+            column = spec.columns[0]
+            among = f" among the arms that keep {limits}" if limits else ""
+            most = "highest" if column.wish.is_more else "lowest"
+            text = f"choose {names[0]}: {most} {column.text}{among}.{_dropped(out)}"
+    elif isinstance(question, AboveOf):
+        wish = spec.columns[0].wish
+        yes = (
+            f"{list_names(names)} {'meets' if len(names) == 1 else 'meet'} {wish}" if names else f"no arm meets {wish}"
+        )
+        rest = [name for name, _ in out]
+        verb = "do" if len(rest) > 1 else "does"
+        text = f"{yes}{f'; {list_names(rest)} {verb} not' if rest and names else ''}."
+    elif isinstance(question, BetterThanOf):
+        control = spec.asked[1]["control"]
+        text = (
+            f"prefer {list_names(names)} to {control}." if names else f"keep {control}: no arm is shown to be better."
+        )
+        text += _dropped(out, "Not")
+    else:
+        column = spec.columns[0]
+        text = f"the {len(names)} best in {column.text}: {list_names(names)}."
+    # A name stays as it was given; what begins with our words is a sentence.
+    return guess + text if guess or isinstance(question, AboveOf) else text[0].upper() + text[1:]
+
+
+def _dropped(out: Sequence[tuple[str, str]], verb: str = "Drop") -> str:
+    """A sentence on the arms that are left out; only those that break a limit or fall behind, with the reason."""
+    if not out or len(out) > 4:
+        return ""
+    parts = [f"{name} ({why})" if why else name for name, why in out]
+    return f" {verb} {list_all(parts)}."
+
+
+def _guarantee(
+    engine: OutcomeEngine,
+    answer: Mask,
+    reason: str,
+    factor: float | None,
+    conditions: Sequence[str],
+    complete: bool,
+    proved: Mask,
+) -> str:
+    spec = engine.spec
+    trials = plural(engine.samples, "trial")
+    if complete:
+        assert spec.items is not None
+        exact = claim_of(engine, answer, 0.0)
+        return f"Exact, since each of these {len(spec.items.values):,} items has been asked of every arm: {exact}"
+    if reason == "confidence":
+        return assured(engine, claim_of(engine, answer, 1.0), conditions)
+    above = isinstance(engine.asked, AboveOf)
+    if above and engine.ready:
+        verdicts = engine.asked.verdicts()  # type: ignore[attr-defined]
+        if (verdicts != 0).any() and spec.goal == "confidence":
+            parts = _verdict_words(engine, verdicts)
+            still = plural(int((verdicts == 0).sum()), "arm")
+            return f"Undecided for {still}. So far: {assured(engine, parts, conditions)}"
+    if factor is not None:
+        times = "" if factor == 1.0 else f" Proved within {factor:g} times the tolerances."
+        before = "" if spec.goal == "budget" else "Undecided. So far: "
+        return f"{before}{assured(engine, claim_of(engine, answer, factor), conditions)}{times}"
+    if proved.any():
+        known = {
+            "in the answer": [name for name, p, a in zip(spec.names, proved, answer, strict=True) if p and a],
+            "out of it": [name for name, p, a in zip(spec.names, proved, answer, strict=True) if p and not a],
+        }
+        parts_known = "; ".join(f"{list_names(names)} {where}" for where, names in known.items() if names)
+        return f"Undecided after {trials}; the answer is a best guess. Proved within the tolerances: {parts_known}."
+    return f"Nothing is proved yet; the answer is a best guess after {trials}."
+
+
+def _verdict_words(engine: OutcomeEngine, verdicts: Any) -> str:
+    spec, column = engine.spec, engine.spec.columns[0]
+    assert isinstance(column.wish, Constraint)
+    names: dict[int, list[str]] = {1: [], -1: []}
+    for name, verdict in zip(spec.names, verdicts.tolist(), strict=True):
+        if verdict:
+            names[verdict].append(name)
+    by, at, turn = column.epsilon, column.wish.limit, column.turn
+    words = ("above", "below") if turn > 0.0 else ("below", "above")
+    yes, no = f"{words[0]} {at - turn * by:.6g}", f"{words[1]} {at + turn * by:.6g}"
+    parts = [
+        f"{column.text} of {list_names(each)} is {where}" for each, where in ((names[1], yes), (names[-1], no)) if each
+    ]
+    return f"{'; '.join(parts)}."

@@ -1,0 +1,306 @@
+"""Searches about several outcomes per trial: answers, words, limits, known values, inputs that cannot be meant."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import ramgape
+from ramgape.errors import InvalidReward, InvalidSpec, RamgapeError
+from ramgape.search.outcome_engine import OutcomeEngine
+from ramgape.search.outcome_spec import make_outcome_spec
+
+MODELS = {
+    "small": (0.80, 0.02, 1.0),
+    "medium": (0.95, 0.10, 1.5),
+    "large": (0.98, 0.40, 2.6),
+    "tiny": (0.40, 0.01, 0.5),
+    "old": (0.60, 0.20, 1.8),
+}
+OUTCOMES = {"accuracy": (0, 1), "cost": (0, 0.5), "latency": (0, 10)}
+
+
+def ask(model: str, rng: np.random.Generator) -> dict[str, float]:
+    """A trial whose outcomes depend on each other."""
+    accuracy, cost, latency = MODELS[model]
+    luck = rng.normal()
+    return {
+        "accuracy": float(rng.random() < accuracy),
+        "cost": float(np.clip(cost * (1.0 + 0.1 * luck), 0.0, 0.5)),
+        "latency": float(np.clip(latency * (1.0 + 0.1 * luck), 0.0, 10.0)),
+        "unasked": float(luck),
+    }
+
+
+def search(**options: object) -> ramgape.Result:
+    return ramgape.identify(ask, list(MODELS), seed=1, outcomes=OUTCOMES, **options)  # type: ignore[arg-type]
+
+
+def test_pareto_under_a_limit() -> None:
+    result = search(
+        objectives=["maximize mean(accuracy)", "minimize mean(cost)"],
+        constraints=["mean(latency) <= 2"],
+        epsilon={"accuracy": 0.1, "cost": 0.03, "latency": 0.2},
+    )
+    assert result.stopped == "confidence"
+    assert {"small", "medium"} <= set(result.answer)
+    assert not {"large", "old"} & set(result.answer)
+    assert "each of" in result.guarantee
+    assert "mean(latency) at most 2.2" in result.guarantee
+    assert "by 0.1 or more in accuracy and, at once, by 0.03 or more in cost" in result.guarantee
+    assert result.certified is not None
+    assert result.certified.kind == "finite-sample"
+    assert result.arm("large").constraints["mean(latency) <= 2"].verdict == "missed"
+    assert list(result.arm("small").objectives) == ["mean(accuracy)", "mean(cost)"]
+    assert "breaks mean(latency) <= 2" in result.sentence
+    frame = result.trials_frame()  # type: ignore[attr-defined]
+    assert len(frame) == result.samples
+    assert list(frame.columns) == ["arm", "accuracy", "cost", "latency", "unasked"]
+    assert "mean(latency) <= 2 verdict" in result.to_frame().columns
+
+
+def test_best_under_limits_and_nobody() -> None:
+    result = search(
+        objectives="accuracy",
+        constraints=["mean(cost) <= 0.15", "quantile(latency, 0.95) <= 1.5"],
+        epsilon={"accuracy": 0.1},
+    )
+    assert result.answer == ("small",)
+    assert result.task == "best"
+    nobody = search(objectives="accuracy", constraints="mean(latency) <= 0.1", epsilon={"accuracy": 0.1})
+    assert nobody.answer == ()
+    assert nobody.stopped == "confidence"
+    assert nobody.sentence == "No arm keeps mean(latency) <= 0.1."
+    assert "no arm keeps mean(latency) at most 0.1." in nobody.guarantee
+
+
+def test_above_a_threshold() -> None:
+    result = search(objectives="accuracy", question="above:0.7", epsilon=0.05)
+    assert result.answer == ("small", "medium", "large")
+    assert (
+        "mean(accuracy) of small, medium, large is above 0.65; mean(accuracy) of tiny, old is below 0.75"
+        in result.guarantee
+    )
+
+
+@pytest.mark.parametrize(
+    ("direction", "question", "kept"), [("maximize", "above:0.8", True), ("minimize", "above:0.8", False)]
+)
+def test_above_for_one_arm_with_a_plain_reward(direction: str, question: str, kept: bool) -> None:
+    def pull(arm: str, rng: np.random.Generator) -> float:
+        return float(rng.random() < 0.95)
+
+    result = ramgape.identify(pull, ["x"], question=question, reward_range=(0, 1), direction=direction, seed=1)
+    assert result.stopped == "confidence"
+    assert (result.answer == ("x",)) == kept
+    limit = next(iter(result.arm("x").constraints.values()))
+    assert limit.low >= 0.8  # what is proved is in the interval
+
+
+def test_the_cheapest_arm_that_is_about_as_good() -> None:
+    result = search(objectives="accuracy, -cost", question="cheapest:within=0.2", epsilon={"cost": 0.02})
+    assert result.answer == ("medium",)
+    assert "medium is less than 0.2 behind the best in accuracy" in result.guarantee
+
+
+def test_better_than_a_control_with_guardrails() -> None:
+    result = search(
+        objectives="accuracy",
+        question="better-than:control=old",
+        constraints=["mean(cost) <= 1.1 * control", "mean(latency) <= control + 0.2"],
+        epsilon={"accuracy": 0.1, "cost": 0.02, "latency": 0.1},
+    )
+    assert result.answer == ("small", "medium")
+    assert "large (breaks mean(cost) <= 1.1 * control and breaks mean(latency) <= control + 0.2)" in result.sentence
+    assert result.control == "old"
+
+
+def test_top_of_a_risk() -> None:
+    result = search(objectives="min quantile(latency, 0.9)", question="top:2", epsilon={"latency": 0.2})
+    assert result.answer == ("small", "tiny")
+
+
+def test_known_values_cost_nothing_and_ties_are_settled() -> None:
+    prices = {"small": 1, "medium": 1, "large": 3, "tiny": 0.1, "old": 1}
+    result = ramgape.identify(
+        ask,
+        list(MODELS),
+        seed=1,
+        outcomes={"accuracy": (0, 1)},
+        known={"price": prices},
+        objectives="accuracy, -price",
+        epsilon={"accuracy": 0.05, "price": 0},
+    )
+    assert "medium" in result.answer
+    assert not {"small", "old"} & set(result.answer)  # of equal prices the more accurate
+    assert "by anything in price" in result.guarantee
+    assert result.arm("large").objectives["mean(price)"].low == 3.0
+
+
+def test_many_objectives_say_that_limits_serve_better() -> None:
+    names = [f"x{place}" for place in range(4)]
+
+    def pull(arm: int, rng: np.random.Generator) -> dict[str, float]:
+        return {
+            name: float(np.clip(rng.normal(0.9 if arm == place else 0.4, 0.1), 0, 1))
+            for place, name in enumerate(names)
+        }
+
+    with pytest.warns(ramgape.errors.RamgapeWarning, match="limits"):
+        result = ramgape.identify(
+            pull,
+            range(4),
+            seed=1,
+            outcomes=dict.fromkeys(names, (0, 1)),
+            objectives=names,
+            epsilon=dict.fromkeys(names, 0.2),
+        )
+    assert len(result.answer) == 4
+
+
+def test_a_budget_is_spent_and_claims_nothing() -> None:
+    result = search(objectives="accuracy, -cost", constraints="mean(latency) <= 2", budget=400)
+    assert result.samples == 400
+    assert set(result.answer) >= {"medium"}
+    assert not {"large", "old"} & set(result.answer)
+    assert result.arm("medium").pulls > 20
+
+
+def test_items_and_workers() -> None:
+    scores = (
+        np.random.default_rng(3).random((5, 200, 2)) * 0.2 + np.array([[0.1], [0.5], [0.7], [0.3], [0.5]])[:, :, None]
+    )
+
+    def ask_item(arm: int, item: int) -> dict[str, float]:
+        return {"accuracy": float(scores[arm, item, 0]), "cost": float(scores[arm, item, 1])}
+
+    common = {"outcomes": {"accuracy": (0, 1), "cost": (0, 1)}, "objectives": "accuracy, -cost", "seed": 1}
+    result = ramgape.identify(ask_item, range(5), items=range(200), epsilon={"accuracy": 0.05, "cost": 0.05}, **common)  # type: ignore[arg-type]
+    assert result.goal_reached
+    assert "over the random order of these 200 items" in result.guarantee
+    means = scores.mean(axis=1)
+    front = {
+        str(i) for i in range(5) if not any(means[j, 0] > means[i, 0] and means[j, 1] < means[i, 1] for j in range(5))
+    }
+    exact = ramgape.identify(
+        ask_item, range(5), items=range(200), epsilon={"accuracy": 0, "cost": 0}, workers=3, **common
+    )  # type: ignore[arg-type]
+    assert set(exact.answer) == front
+
+
+def test_every_policy_of_the_pareto_set() -> None:
+    for policy in ("ramgape", "round-robin", "ra-lucb", "ape", "psi-unif-elim"):
+        result = search(
+            objectives="accuracy, -cost, -latency",
+            epsilon={"accuracy": 0.2, "cost": 0.1, "latency": 0.5},
+            policy=policy,
+        )
+        assert result.stopped == "confidence", policy
+        assert {"tiny", "medium"} <= set(result.answer), policy
+    for policy in ("ege-sr", "ege-sh"):
+        result = search(objectives="accuracy, -cost, -latency", budget=400, policy=policy)
+        assert "tiny" in result.answer, policy
+    with pytest.raises(InvalidSpec, match="serves several outcomes"):
+        search(objectives="accuracy, -cost", epsilon={"accuracy": 0.2, "cost": 0.1}, policy="hvi-pareto")
+
+
+def test_history_progress_and_callback() -> None:
+    seen: list[ramgape.Progress] = []
+    result = search(
+        objectives="accuracy, -cost", epsilon={"accuracy": 0.2, "cost": 0.1}, callback=lambda p: seen.append(p)
+    )
+    assert len(seen) == result.samples
+    assert seen[-1].unproved == 0
+    assert result.history
+    assert result.plot() is not None
+
+
+BAD = [
+    ({"objectives": "acuracy", "epsilon": 0.1}, "did you mean 'accuracy'"),
+    ({"objectives": "accuracy, -cost", "epsilon": 0.1}, "epsilon must be"),
+    ({"objectives": "accuracy, -cost", "epsilon": {"accuracy": 0.1}}, "given for 'mean\\(cost\\)'"),
+    ({"objectives": "accuracy"}, "epsilon must be given"),
+    ({"objectives": "accuracy/0", "epsilon": 0.1}, "character 10"),
+    (
+        {"objectives": "accuracy, -cost", "question": "top:1", "epsilon": {"accuracy": 0.1, "cost": 0.1}},
+        "exactly one objective",
+    ),
+    ({"objectives": "accuracy", "constraints": "mean(cost) <= 1.1 * control", "epsilon": 0.1}, "epsilon|control"),
+    ({"objectives": "accuracy", "reward_range": (0, 1), "epsilon": 0.1}, "absent with objectives"),
+    ({"objectives": "accuracy", "question": "best-score:weight=1", "epsilon": 0.1}, "question must be one of"),
+    ({"epsilon": 0.1}, "objectives must be given"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD)
+def test_what_cannot_be_meant_is_one_line(options: dict[str, object], message: str) -> None:
+    with pytest.raises(RamgapeError, match=message) as caught:
+        search(**options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"cost": 0.1}, "outcome accuracy"),
+        ({"accuracy": math.nan, "cost": 0.1}, "outcome accuracy of arm b"),
+        ({"accuracy": 2.0, "cost": 0.1}, "from 0 to 1"),
+        (0.5, "a mapping of outcomes by name"),
+        ((0.5, 0.1), "positions are easily confused"),
+    ],
+)
+def test_a_bad_trial_loses_nothing(given: object, message: str) -> None:
+    def pull(arm: str) -> object:
+        made.append(arm)
+        return given if arm == "b" and made.count("b") > 3 else {"accuracy": 0.5, "cost": 0.1}
+
+    made: list[str] = []
+    with pytest.raises(InvalidReward, match=message) as caught:
+        ramgape.identify(
+            pull,
+            ["a", "b"],
+            outcomes={"accuracy": (0, 1), "cost": (0, 1)},
+            objectives="accuracy, -cost",
+            epsilon={"accuracy": 0.01, "cost": 0.01},
+        )
+    assert "\n" not in str(caught.value)
+    assert caught.value.partial_result.samples == len(made) - 1  # type: ignore[attr-defined]
+
+
+def test_a_missing_outcome_may_count_as_the_worst() -> None:
+    def pull(arm: str, rng: np.random.Generator) -> dict[str, float]:
+        found = {"accuracy": float(rng.random() < 0.9)}
+        return found if arm == "slow" and rng.random() < 0.8 else {**found, "latency": 0.3}
+
+    result = ramgape.identify(
+        pull,
+        ["fast", "slow"],
+        seed=1,
+        outcomes={"accuracy": (0, 1), "latency": {"range": (0, 1), "failure": "worst"}},
+        objectives="accuracy",
+        constraints="mean(latency) <= 0.6",
+        epsilon={"accuracy": 0.2, "latency": 0.05},
+    )
+    assert result.answer == ("fast",)
+
+
+def test_a_copy_goes_on_alike() -> None:
+    options = {"outcomes": OUTCOMES, "objectives": "accuracy, -cost", "epsilon": {"accuracy": 0.05, "cost": 0.01}}
+    engine = OutcomeEngine(make_outcome_spec(list(MODELS), options))
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        arm = engine.ask()
+        assert arm is not None
+        engine.tell(arm, engine.check_outcome(ask(list(MODELS)[arm], rng), arm).reward)
+    other = engine.copy()
+    for _ in range(30):
+        arm = engine.ask()
+        assert arm == other.ask()
+        assert arm is not None
+        outcomes = engine.check_outcome(ask(list(MODELS)[arm], rng), arm).reward
+        engine.tell(arm, outcomes)
+        other.tell(arm, outcomes)
+    assert (engine.arms["estimate"] == other.arms["estimate"]).all()
+    assert engine.doubt == other.doubt
