@@ -42,13 +42,10 @@ if TYPE_CHECKING:
     from ramgape.problems.instances import instance_names, load_instance
     from ramgape.problems.mixtures import Mixture
     from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
-    from ramgape.questions.best_mean import BestMean
-    from ramgape.questions.best_score import BestScore
+    from ramgape.questions.best import BestMean, BestScore, LeastRisk, Top
     from ramgape.questions.better_than import BetterThan
-    from ramgape.questions.least_risk import LeastRisk
     from ramgape.questions.pareto import Pareto
     from ramgape.questions.question import Question
-    from ramgape.questions.top import Top
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
@@ -249,13 +246,10 @@ _HOMES = {
     "studies.exchange": ("Answer", "Exchange", "Pull"),
     "studies.catalog": ("delete_study", "list_studies"),
     "studies.report": ("Failure", "Report", "StudySummary"),
-    "questions.best_mean": ("BestMean",),
-    "questions.best_score": ("BestScore",),
+    "questions.best": ("BestMean", "BestScore", "LeastRisk", "Top"),
     "questions.better_than": ("BetterThan",),
-    "questions.least_risk": ("LeastRisk",),
     "questions.pareto": ("Pareto",),
     "questions.question": ("Question",),
-    "questions.top": ("Top",),
     "simulation.lower_bound": ("LowerBound", "lower_bound"),
 }
 

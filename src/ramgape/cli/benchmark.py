@@ -35,7 +35,7 @@ RISK = "What risk is, such as std; the part stopping knows the reference for std
 
 def own_race(
     policy: Annotated[list[str] | None, option(OWN, "POLICY", POLICY, complete=completer("policy"))] = None,
-    instance: Annotated[list[str] | None, option(OWN, "INSTANCE", OWN_INSTANCE, instances)] = None,
+    instance: Annotated[list[str] | None, option(OWN, "INSTANCE", OWN_INSTANCE, complete=instances)] = None,
     runs: Annotated[str, option(OWN, "COUNT", "Runs of each policy on each instance.")] = "100",
     epsilon: Annotated[Text, option(OWN, "NUMBER", TOLERANCE)] = None,
     budget: Annotated[Text, option(OWN, "PULLS", "Give the best answer after this many pulls.")] = None,

@@ -10,13 +10,10 @@ from ramgape import registry
 from ramgape.common.parsing import number_or_name, parse_named, unescape
 from ramgape.common.plane import PlaneLine
 from ramgape.errors import require
-from ramgape.questions.best_mean import BestMean
-from ramgape.questions.best_score import BestScore
+from ramgape.questions.best import BestMean, BestScore, LeastRisk, Top
 from ramgape.questions.better_than import BetterThan
-from ramgape.questions.least_risk import LeastRisk
 from ramgape.questions.pareto import Pareto
 from ramgape.questions.question import Boxes, Possible, Question, Rescaling
-from ramgape.questions.top import Top
 from ramgape.questions.wording import Wanted
 
 __all__ = [
