@@ -475,7 +475,7 @@ def clocks(stage: Stage, count: int) -> None:
                 right = time.time
                 time.time = lambda: right() + shift
                 if reboot is not None:
-                    sqlite.SqliteDatabase.clock = f"boot {reboot}"
+                    sqlite.SqliteStore.clock = f"boot {reboot}"
                 with Study.load("timed", url) as own:
                     names.write_text(" ".join(pull.id for pull in own.ask(4, lease=1e-9)))
 

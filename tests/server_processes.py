@@ -27,8 +27,8 @@ from typing import Any
 import uvicorn
 
 from ramgape import Pull, Study
-from ramgape.storage.postgres import PostgresDatabase
-from ramgape.storage.sqlite import SqliteDatabase
+from ramgape.storage.postgres import PostgresStore
+from ramgape.storage.sqlite import SqliteStore
 from ramgape.web.access.roles import Access
 from ramgape.web.app import make_app
 from ramgape.web.open_studies import OpenStudies
@@ -82,7 +82,7 @@ def die_at_commit(number: float, moment: str) -> None:
 
         return committed
 
-    for kind in (SqliteDatabase, PostgresDatabase):
+    for kind in (SqliteStore, PostgresStore):
         kind.commit = dying(kind.commit)  # type: ignore[method-assign]
 
 

@@ -308,8 +308,8 @@ def dies(work: Callable[[], object], number: int) -> bool:
 
 def before_statement(number: int, what: signal.Signals) -> None:
     """From now on, before its so many-th statement, this process gets a signal."""
-    from ramgape.storage.postgres import PostgresDatabase
-    from ramgape.storage.sqlite import SqliteDatabase
+    from ramgape.storage.postgres import PostgresStore
+    from ramgape.storage.sqlite import SqliteStore
 
     statements = itertools.count(1)
 
@@ -320,7 +320,7 @@ def before_statement(number: int, what: signal.Signals) -> None:
     def counted(run: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *arguments: (count(), run(*arguments))[1]
 
-    for kind in (SqliteDatabase, PostgresDatabase):
+    for kind in (SqliteStore, PostgresStore):
         kind.run = counted(kind.run)  # type: ignore[method-assign]
 
 

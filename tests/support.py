@@ -21,7 +21,7 @@ from ramgape.search.engine import Engine
 from ramgape.search.simulator import Simulator
 from ramgape.search.spec import make_spec
 from ramgape.storage import memory, sqlite
-from ramgape.storage.postgres import PostgresDatabase
+from ramgape.storage.postgres import PostgresStore
 from ramgape.storage.records import Moment
 from tests.reference import search as reference
 
@@ -178,14 +178,14 @@ class Clock:
         """Have all stores go by it; a server has its own time, to which what has passed here is added."""
         patch.setattr(memory, "present", self)
         patch.setattr(sqlite, "present", self)
-        begin_on = PostgresDatabase.begin_on
+        begin_on = PostgresStore.begin_on
 
-        def later(database: PostgresDatabase, study_id: int, write: bool) -> Any:
+        def later(database: PostgresStore, study_id: int, write: bool) -> Any:
             row, now = begin_on(database, study_id, write)
             passed = self.now - self.start
             return row, Moment(now.time + passed, now.clock + passed)
 
-        patch.setattr(PostgresDatabase, "begin_on", later)
+        patch.setattr(PostgresStore, "begin_on", later)
 
     def __call__(self) -> Moment:
         return Moment(self.now, self.now)

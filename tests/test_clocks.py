@@ -44,7 +44,7 @@ def test_after_a_reboot_leases_have_ended(study: Study, monkeypatch: pytest.Monk
     (leased,) = study.ask(lease=DAY)
     (forever,) = study.ask(lease=None)
     study.close()
-    monkeypatch.setattr(sqlite.SqliteDatabase, "clock", "another boot")
+    monkeypatch.setattr(sqlite.SqliteStore, "clock", "another boot")
     (again,) = reopened(study).ask()
     assert again.id == f"{leased.id}.2"
     assert reopened(study).tell(forever, 0.5)

@@ -60,7 +60,7 @@ def new_study(store: SqlStore) -> StudyRow:
 
 
 def setting(store: SqlStore, name: str) -> str:
-    return str(store._database.execute(f"SHOW {name}").fetchone()[0])
+    return str(store.execute(f"SHOW {name}").fetchone()[0])
 
 
 # Standing still
@@ -132,8 +132,8 @@ def test_limits(url: str, opening: Callable[[str], SqlStore]) -> None:
 
     store = opening(url)
     assert limits(store) == ["1min", "30s", "90s"]
-    assert store._database.ready().patience == 95.0
-    parameters = store._database.ready().info.get_parameters()
+    assert store.ready().patience == 95.0
+    parameters = store.ready().info.get_parameters()
     assert {name: parameters[name] for name in postgres_module.NETWORK} == {
         name: str(value) for name, value in postgres_module.NETWORK.items()
     }
@@ -141,8 +141,8 @@ def test_limits(url: str, opening: Callable[[str], SqlStore]) -> None:
 
     own = opening(f"{url}%20-cstatement_timeout%3D7s%20--lock-timeout%3D8s&keepalives_idle=9&connect_timeout=11")
     assert limits(own) == ["8s", "30s", "7s"]
-    assert own._database.ready().patience == 12.0
-    parameters = own._database.ready().info.get_parameters()
+    assert own.ready().patience == 12.0
+    parameters = own.ready().info.get_parameters()
     assert (parameters["keepalives_idle"], parameters["connect_timeout"]) == ("9", "11")
 
 

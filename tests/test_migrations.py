@@ -18,7 +18,7 @@ import pytest
 
 from ramgape.errors import DamagedStore, StorageError
 from ramgape.storage import connect, migrations, open_store, upgrade, versions
-from ramgape.storage.database import Database
+from ramgape.storage.store import SqlStore
 from ramgape.storage.tables import TABLES, SqlTable, quoted
 from ramgape.storage.urls import parse_url
 from ramgape.storage.versions import NEWEST, VERSION_TABLE, create_tables
@@ -69,7 +69,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return later
 
 
-def made_by_alembic(url: str, version: int) -> Database:
+def made_by_alembic(url: str, version: int) -> SqlStore:
     """A storage without rows."""
     database = connect(parse_url(url))
     text = (DATA / f"alembic-{url.partition(':')[0]}.sql").read_text()
@@ -83,15 +83,15 @@ def made_by_alembic(url: str, version: int) -> Database:
     return database
 
 
-def made_by_us(url: str) -> Database:
+def made_by_us(url: str) -> SqlStore:
     database = connect(parse_url(url))
     create_tables(database)
     return database
 
 
-def catalog(database: Database) -> set[Any]:
+def catalog(database: SqlStore) -> set[Any]:
     """Columns, constraints and indexes. Defaults are left out: every INSERT names all columns."""
-    if database.mark == "%s":
+    if database.place.path is None:
         return {
             *database.fetch(
                 "SELECT table_name, ordinal_position, column_name, data_type, is_nullable, column_name = 'id' AND "
@@ -117,7 +117,7 @@ def catalog(database: Database) -> set[Any]:
     return found
 
 
-def rows_of(database: Database, table: SqlTable, version: int) -> list[tuple[Any, ...]]:
+def rows_of(database: SqlStore, table: SqlTable, version: int) -> list[tuple[Any, ...]]:
     """All rows of a table, with the columns that the version has; none if it does not have the table."""
     if not table.fields(version):
         return []
@@ -177,11 +177,11 @@ def test_storages_made_by_alembic_are_upgraded(
     upgrade(old)
     url = place()
     source, database = connect(parse_url(old)), made_by_alembic(url, version)
-    database.begin(write=True)
+    database.begin_transaction(write=True)
     for table in TABLES:
         for row in rows_of(source, table, version):
             names = columns_of(table, version)
-            marks = ", ".join([database.mark] * len(names))
+            marks = ", ".join(["?"] * len(names))
             database.execute(f"INSERT INTO ramgape_{table.name} ({quoted(names)}) VALUES ({marks})", row)
     database.commit()
     newest(NEWEST)

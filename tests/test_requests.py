@@ -265,7 +265,7 @@ def test_a_copy_has_them(url: str, tmp_path: Path) -> None:
 def test_damage_is_noticed(url: str, change: str) -> None:
     with new_study(url) as study:
         make(study, observe)
-        study.backend.session.store._database.execute(f"UPDATE ramgape_requests SET {change}")  # type: ignore[attr-defined]
+        study.backend.session.store.execute(f"UPDATE ramgape_requests SET {change}")  # type: ignore[attr-defined]
     found = check_store(url)
     assert not found.sound
     assert "a RequestRow is not what was written" in found.studies[0].problems[0]

@@ -275,7 +275,7 @@ def test_counts_may_be_large(store: SqlStore) -> None:
     store.commit()
     assert store.find_study(row.name) == after
     assert store.read_observations(row.id, large - 1)[0].tolist() == [2**31 - 1]
-    assert store.read_answer(row.id, large) == (1, 0.5, False, "", None, None)
+    assert store.read_answer(row.id, large) == (1, 0.5, False, "", None, None, None)
 
 
 # Transactions
@@ -506,7 +506,7 @@ def test_a_folder_that_lets_nobody_in() -> None:
 @pytest.mark.parametrize("rows", [[], ["0001", "0002"]])
 def test_a_store_without_a_version_is_damaged(url: str, opening: Callable[..., SqlStore], rows: list[str]) -> None:
     store = opening(url)
-    database = store._database
+    database = store
     database.execute(f"DELETE FROM {VERSION_TABLE}")
     for version in rows:
         database.execute(f"INSERT INTO {VERSION_TABLE} VALUES ('{version}')")
@@ -522,7 +522,7 @@ def test_a_store_without_a_version_is_damaged(url: str, opening: Callable[..., S
 
 def test_a_version_that_never_was(url: str, opening: Callable[..., SqlStore]) -> None:
     store = opening(url)
-    store._database.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0000'")
+    store.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0000'")
     store.close()
     with pytest.raises(StorageError, match="made by an older ramgape"):
         open_store(url, create=True)
@@ -534,7 +534,7 @@ def test_a_full_disk_loses_nothing(file: Path, opening: Callable[..., SqlStore])
     store = opening(f"sqlite:///{file}")
     row = new_study(store)
     observe(store, row.id, 0.5)
-    connection = store._database.ready()
+    connection = store.ready()
     connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
     with pytest.raises(StorageError, match="is full"):
         observe(store, row.id, *[0.25] * 5000)
@@ -621,7 +621,7 @@ def test_a_write_ahead_log_is_turned_back_if_possible(
         if not shared:
             other.close()
         observe(store, row.id, 0.5)
-        mode = store._database.ready().execute("PRAGMA journal_mode").fetchone()[0]
+        mode = store.ready().execute("PRAGMA journal_mode").fetchone()[0]
         assert mode == ("wal" if shared else "truncate")
         assert rewards_in(store, row.id) == [0.5]
     finally:

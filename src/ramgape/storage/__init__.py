@@ -6,6 +6,7 @@ databases, SQLite or PostgreSQL, and memory; others are registered by the scheme
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from ramgape.errors import StorageError
@@ -14,7 +15,6 @@ from ramgape.storage.protocol import Store
 from ramgape.storage.urls import StoreUrl, parse_url
 
 if TYPE_CHECKING:
-    from ramgape.storage.database import Database
     from ramgape.storage.store import SqlStore
     from ramgape.storage.versions import Upgrade
 
@@ -43,41 +43,37 @@ def open_store(storage: str | Store, *, create: bool) -> Store:
 
 
 def _open_sql_store(url: StoreUrl, create: bool) -> SqlStore:
-    database = connect(url)
-    from ramgape.storage.store import SqlStore
+    store = connect(url)
     from ramgape.storage.versions import check_version, create_tables
 
     try:
         missing = create and url.path is not None and not store_exists(url)
-        if missing or not check_version(database):
+        if missing or not check_version(store):
             if not create:
                 raise StorageError(f"{url.shown} has no store of ramgape")
-            create_tables(database)
+            create_tables(store)
     except BaseException:
-        database.close()
+        store.close()
         raise
-    return SqlStore(database)
+    return store
 
 
 def upgrade(url: str) -> Upgrade:
     """Bring the store at a URL to the version that this program needs; says from which version to which."""
-    database = connect(parse_url(url))
     from ramgape.storage.versions import upgrade_tables
 
-    try:
-        return upgrade_tables(database)
-    finally:
-        database.close()
+    with closing(connect(parse_url(url))) as store:
+        return upgrade_tables(store)
 
 
-def connect(url: StoreUrl) -> Database:
-    """The database at a URL, which nobody has looked at so far."""
+def connect(url: StoreUrl) -> SqlStore:
+    """The store at a URL, which is not opened yet."""
     if url.opener is not None:
         raise StorageError(what="the store", allowed="on SQLite or PostgreSQL for this", given=url.shown)
     if url.path is not None:
-        from ramgape.storage.sqlite import SqliteDatabase
+        from ramgape.storage.sqlite import SqliteStore
 
-        return SqliteDatabase(url)
-    from ramgape.storage.postgres import PostgresDatabase
+        return SqliteStore(url)
+    from ramgape.storage.postgres import PostgresStore
 
-    return PostgresDatabase(url)
+    return PostgresStore(url)

@@ -17,13 +17,13 @@ from ramgape.errors import StorageError, require
 from ramgape.storage import connect
 from ramgape.storage.checksums import damaged
 from ramgape.storage.places import PRIVATE
-from ramgape.storage.sqlite import SqliteDatabase
+from ramgape.storage.sqlite import SqliteStore
 from ramgape.storage.tables import TABLES, marks, quoted
 from ramgape.storage.urls import PATIENCE, StoreUrl, parse_url
 from ramgape.storage.versions import check_version, create_tables
 
 if TYPE_CHECKING:
-    from ramgape.storage.database import Database
+    from ramgape.storage.store import SqlStore
 
 CHUNK = 5_000  # rows that are in memory at a time
 BESIDE = ("-journal", "-wal", "-shm")  # what SQLite may leave next to a file
@@ -31,37 +31,37 @@ BESIDE = ("-journal", "-wal", "-shm")  # what SQLite may leave next to a file
 
 def back_up(url: str, file: str, *, force: bool = False) -> int:
     """Copy the store at a URL into a file; returns how many bytes that has. An old file is replaced only by `force`."""
-    database, path = connect(parse_url(url)), Path(file)
+    store, path = connect(parse_url(url)), Path(file)
     try:
-        with _explained(database, path):
-            _check_target(database, path, force)
-        with _explained(database, path), replacing(path, PRIVATE) as part:
+        with _explained(store, path):
+            _check_target(store, path, force)
+        with _explained(store, path), replacing(path, PRIVATE) as part:
             try:
-                copy = SqliteDatabase(StoreUrl(f"the copy {str(path)!r}", part, "", PATIENCE, ()))
-                if isinstance(database, SqliteDatabase):
-                    _copy_pages(database, part)
+                copy = SqliteStore(StoreUrl(f"the copy {str(path)!r}", part, "", PATIENCE, ()))
+                if isinstance(store, SqliteStore):
+                    _copy_pages(store, part)
                 else:
-                    _copy_rows(database, copy)
+                    _copy_rows(store, copy)
                 problems = copy.integrity()
                 copy.close()
             finally:
                 for ending in BESIDE:
                     Path(f"{part}{ending}").unlink(missing_ok=True)
             if problems:
-                damaged(database.url.shown, f"no copy was made ({problems[0]})")
+                damaged(store.url, f"no copy was made ({problems[0]})")
             return part.stat().st_size
     finally:
-        database.close()
+        store.close()
 
 
-def _check_target(database: Database, path: Path, force: bool) -> None:
-    if not check_version(database, any_version=database.url.path is not None):
-        raise StorageError(f"{database.url.shown} has no store of ramgape")
+def _check_target(store: SqlStore, path: Path, force: bool) -> None:
+    if not check_version(store, any_version=store.place.path is not None):
+        raise StorageError(f"{store.url} has no store of ramgape")
     if is_stream(path) or path.is_dir():
         require(False, "a copy", "a file", str(path), StorageError)
     if not path.exists():
         return
-    if database.url.path is not None and path.samefile(database.url.path):
+    if store.place.path is not None and path.samefile(store.place.path):
         require(False, "a copy", "another file than the store", str(path), StorageError)
     if not force:
         require(False, "a copy", "a new file, or replace an old one by --force", str(path), StorageError)
@@ -72,50 +72,50 @@ def _check_target(database: Database, path: Path, force: bool) -> None:
             raise StorageError(what="a copy", verb="not", allowed=allowed, given=repr(str(path)))
 
 
-def _copy_pages(database: SqliteDatabase, part: Path) -> None:
+def _copy_pages(store: SqliteStore, part: Path) -> None:
     """SQLite's own copy. The lock comes first, and by our own patience: the copy would wait for it for ever."""
-    database.begin(write=False)
+    store.begin_transaction(write=False)
     try:
-        database.fetch("SELECT count(*) FROM sqlite_master")
+        store.fetch("SELECT count(*) FROM sqlite_master")
         with closing(sqlite3.connect(part)) as copy:
-            database.ready().backup(copy)
+            store.ready().backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")  # of a store with a write-ahead log, none is needed
     finally:
-        database.rollback()
+        store.rollback()
 
 
-def _copy_rows(database: Database, copy: SqliteDatabase) -> None:
+def _copy_rows(store: SqlStore, copy: SqliteStore) -> None:
     """All rows of our tables, as they were at one moment."""
     create_tables(copy)
-    database.begin(write=False)
+    store.begin_transaction(write=False)
     try:
-        copy.begin(write=True)
+        copy.begin_transaction(write=True)
         for table in TABLES:
             names, name = quoted(table.columns), f"ramgape_{table.name}"
-            for rows in _pages(database, f"SELECT {names} FROM {name}"):
+            for rows in _pages(store, f"SELECT {names} FROM {name}"):
                 copy.execute_many(f"INSERT INTO {name} ({names}) VALUES ({marks(table.columns)})", rows)
         copy.commit()
     finally:
         copy.rollback()
-        database.rollback()
+        store.rollback()
 
 
-def _pages(database: Database, query: str) -> Iterator[list[tuple[Any, ...]]]:
+def _pages(store: SqlStore, query: str) -> Iterator[list[tuple[Any, ...]]]:
     """The rows of a query on a server, a few thousand at a time."""
-    with database.ready().cursor(name="ramgape_backup") as cursor:
+    with store.ready().cursor(name="ramgape_backup") as cursor:
         cursor.execute(query)
         while rows := cursor.fetchmany(CHUNK):
             yield rows
 
 
 @contextmanager
-def _explained(database: Database, path: Path) -> Iterator[None]:
+def _explained(store: SqlStore, path: Path) -> Iterator[None]:
     """What goes wrong, on either side, in our own words."""
     try:
         yield
     except OSError as error:
         raise StorageError(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
     except sqlite3.Error as error:
-        raise StorageError(f"{database.url.shown} cannot be copied to {str(path)!r} (SQLite says: {error})") from None
-    except database.failures as error:
-        database.complain(error)
+        raise StorageError(f"{store.url} cannot be copied to {str(path)!r} (SQLite says: {error})") from None
+    except store.failures as error:
+        store.complain(error)

@@ -14,31 +14,31 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from ramgape.errors import DamagedStore
 from ramgape.storage.checksums import checksum_values, next_chain, places_of_bools
-from ramgape.storage.database import Database
+from ramgape.storage.store import SqlStore
 from ramgape.storage.tables import OBSERVATIONS, SEALED, TABLES, Extra, SqlTable, marks, quoted
 
 CHUNK = 10_000  # rows that are in memory at a time
 OF_STUDY = "FOREIGN KEY (study_id) REFERENCES ramgape_studies (id) ON DELETE CASCADE"
 
 
-def migrate(database: Database, before: int, after: int) -> None:
+def migrate(store: SqlStore, before: int, after: int) -> None:
     """Bring the tables from one version to another; version 0 has none."""
     for version in range(before + 1, after + 1):
         for table in TABLES:
-            _make_columns(database, table, version)
+            _make_columns(store, table, version)
         for step in STEPS.get(version, ()):
             if isinstance(step, str):
-                database.execute(step)
+                store.execute(step)
             else:
-                step(database)
+                step(store)
         for table in TABLES:
-            _renew_checksums(database, table, version)
+            _renew_checksums(store, table, version)
 
 
-def _make_columns(database: Database, table: SqlTable, version: int) -> None:
+def _make_columns(store: SqlStore, table: SqlTable, version: int) -> None:
     """Create the table, or add the columns that a version adds to it."""
     known, fields = table.fields(version - 1), table.fields(version)
-    types, name = database.types, f"ramgape_{table.name}"
+    types, name = store.types, f"ramgape_{table.name}"
     if fields and not known:
         columns = [*table.before, *fields, *(table.behind if version >= SEALED else ())]
         parts = [_definition(table, column, types) for column in columns]
@@ -46,11 +46,11 @@ def _make_columns(database: Database, table: SqlTable, version: int) -> None:
             parts += [f"CONSTRAINT {name}_key PRIMARY KEY ({quoted(table.key)})", f"CONSTRAINT {name}_study {OF_STUDY}"]
         if table.unique:
             parts.append(f"CONSTRAINT {name}_{table.unique[-1]} UNIQUE ({quoted(table.unique)})")
-        database.execute(f"CREATE TABLE {name} ({', '.join(parts)}){database.clustered if table.clustered else ''}")
+        store.execute(f"CREATE TABLE {name} ({', '.join(parts)}){store.clustered if table.clustered else ''}")
         return
     added = [*fields[len(known) :], *(table.behind if known and version == SEALED else ())]
     for column in added:
-        database.execute(f"ALTER TABLE {name} ADD COLUMN {_definition(table, column, types, with_default=True)}")
+        store.execute(f"ALTER TABLE {name} ADD COLUMN {_definition(table, column, types, with_default=True)}")
 
 
 def _definition(table: SqlTable, column: str, types: Mapping[str, str], with_default: bool = False) -> str:
@@ -69,13 +69,13 @@ def _hints(kind: type[NamedTuple]) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
-def _renew_checksums(database: Database, table: SqlTable, version: int) -> None:
+def _renew_checksums(store: SqlStore, table: SqlTable, version: int) -> None:
     """Compute checksums with the new columns, after a check of the old ones: damage must not become valid."""
     known, fields = table.fields(version - 1), table.fields(version)
     if not known or (known == fields and version != SEALED):
         return
     bools = places_of_bools(table.row)
-    for rows in _pages(database, table, ("seal", *fields)):
+    for rows in _pages(store, table, ("seal", *fields)):
         renewed = []
         for row in rows:
             place, old, values = row[: len(table.key)], row[len(table.key)], list(row[len(table.key) + 1 :])
@@ -84,26 +84,26 @@ def _renew_checksums(database: Database, table: SqlTable, version: int) -> None:
                     values[at] = bool(values[at])
             if version > SEALED and checksum_values(table.row, tuple(values[: len(known)])) != old:
                 what = f"row {place[-1]} of {table.name} is not what was written"
-                raise DamagedStore(f"{database.url.shown} is damaged: {what}; restore a copy, and upgrade that")
+                raise DamagedStore(f"{store.url} is damaged: {what}; restore a copy, and upgrade that")
             renewed.append((checksum_values(table.row, tuple(values)), *place))
-        _update(database, table, "seal", renewed)
+        _update(store, table, "seal", renewed)
 
 
-def _pages(database: Database, table: SqlTable, columns: tuple[str, ...]) -> Iterator[list[Any]]:
+def _pages(store: SqlStore, table: SqlTable, columns: tuple[str, ...]) -> Iterator[list[Any]]:
     """All rows in the order of the key, some at a time: the key, then the columns."""
     key, last = quoted(table.key), None
     query = f"SELECT {quoted((*table.key, *columns))} FROM ramgape_{table.name}"
-    following = f" WHERE ({key}) > ({marks(table.key)})".replace("?", database.mark)
-    while rows := database.fetch(f"{query}{following if last else ''} ORDER BY {key} LIMIT {CHUNK}", last or ()):
+    following = f" WHERE ({key}) > ({marks(table.key)})"
+    while rows := store.fetch(f"{query}{following if last else ''} ORDER BY {key} LIMIT {CHUNK}", last or ()):
         yield rows
         last = rows[-1][: len(table.key)]
 
 
-def _update(database: Database, table: SqlTable, column: str, rows: list[tuple[Any, ...]]) -> None:
+def _update(store: SqlStore, table: SqlTable, column: str, rows: list[tuple[Any, ...]]) -> None:
     """Set one column; a row has its value and the key."""
     this = " AND ".join(f'"{name}" = ?' for name in table.key)
     statement = f'UPDATE ramgape_{table.name} SET "{column}" = ? WHERE {this}'
-    database.execute_many(statement.replace("?", database.mark), rows)
+    store.execute_many(statement, rows)
 
 
 # Version 2: names of pulls that nobody can guess, and check values. An open pull keeps the name that was handed out,
@@ -121,28 +121,28 @@ UPDATE ramgape_studies SET chain = coalesce(
 """
 
 
-def _chain_observations(database: Database) -> None:
+def _chain_observations(store: SqlStore) -> None:
     """Give every observation the check value of all observations of its study up to it."""
     chain, before = 0, None
-    for rows in _pages(database, OBSERVATIONS, ("arm", "reward")):
+    for rows in _pages(store, OBSERVATIONS, ("arm", "reward")):
         chains = []
         for study, place, arm, reward in rows:
             chain, before = next_chain(chain if study == before else 0, arm, reward), study
             chains.append((chain, study, place))
-        _update(database, OBSERVATIONS, "chain", chains)
+        _update(store, OBSERVATIONS, "chain", chains)
 
 
-def _separate_keys(database: Database) -> None:
+def _separate_keys(store: SqlStore) -> None:
     """Give a study another key if an earlier one has the same: keys were short."""
     seen: set[str] = set()
-    for study, key in database.fetch('SELECT id, "key" FROM ramgape_studies ORDER BY id'):
+    for study, key in store.fetch('SELECT id, "key" FROM ramgape_studies ORDER BY id'):
         if key in seen:
-            update = 'UPDATE ramgape_studies SET "key" = ? WHERE id = ?'.replace("?", database.mark)
-            database.execute(update, (secrets.token_hex(8), study))
+            update = 'UPDATE ramgape_studies SET "key" = ? WHERE id = ?'
+            store.execute(update, (secrets.token_hex(8), study))
         seen.add(key)
 
 
-STEPS: Mapping[int, tuple[str | Callable[[Database], None], ...]] = {  # of each version, with its columns in place
+STEPS: Mapping[int, tuple[str | Callable[[SqlStore], None], ...]] = {  # of each version, with its columns in place
     2: (
         f"UPDATE ramgape_pulls {TOKEN}",
         f"UPDATE ramgape_failures {TOKEN}",

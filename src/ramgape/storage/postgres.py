@@ -28,8 +28,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ramgape.errors import MissingExtra, RamgapeWarning
-from ramgape.storage.database import Columns, Database
 from ramgape.storage.records import Moment
+from ramgape.storage.store import STUDY_BY_ID, Columns, SqlStore
 from ramgape.storage.urls import StoreUrl, scrub
 
 try:
@@ -106,18 +106,18 @@ class Connection(psycopg.Connection[Any]):
         call = self._calls.get(statement)
         if call is None:
             self._uses[statement] += 1
-            call = self._prepare(statement) if self._uses[statement] == PREPARED_FROM else statement
+            call = self._prepare(statement) if self._uses[statement] == PREPARED_FROM else statement.replace("?", "%s")
         return psycopg.ClientCursor(self).mogrify(call, parameters)
 
     def insertion(self, statement: str, rows: Sequence[Sequence[Any]]) -> str:
         """A statement that inserts one row, for several."""
-        insert, values, row = statement.partition(" VALUES ")
+        insert, values, row = statement.replace("?", "%s").partition(" VALUES ")
         cursor = psycopg.ClientCursor(self)
         return insert + values + ", ".join(cursor.mogrify(row, each) for each in rows)
 
     def _prepare(self, statement: str) -> str:
         """Have the server keep a statement, by a message of its own: within another one it might be forgotten."""
-        name, *parts = f"ramgape_{len(self._calls)}", *statement.split("%s")
+        name, *parts = f"ramgape_{len(self._calls)}", *statement.split("?")
         numbered = "".join(f"{part}${place}" for place, part in enumerate(parts[:-1], start=1))
         self.execute(f"PREPARE {name} AS {numbered}{parts[-1]}".encode())
         call = f"EXECUTE {name} ({', '.join(['%s'] * (len(parts) - 1))})"
@@ -164,10 +164,9 @@ class Reply:
     rowcount = -1
 
 
-class PostgresDatabase(Database):
-    """A connection to a server."""
+class PostgresStore(SqlStore):
+    """Studies on a server."""
 
-    mark = "%s"
     types: ClassVar = {
         "Identity": "BIGSERIAL CONSTRAINT ramgape_studies_key PRIMARY KEY",
         "Small": "INTEGER",
@@ -183,10 +182,9 @@ class PostgresDatabase(Database):
     def __init__(self, url: StoreUrl) -> None:
         super().__init__(url)
         # The time is taken after the row is locked, hence the inner query.
-        inner = self.statements.study
         self._study = {
             write: "SELECT study.*, extract(epoch FROM clock_timestamp())::float8 FROM "
-            f"({inner}{' FOR UPDATE' if write else ''}) AS study"
+            f"({STUDY_BY_ID}{' FOR UPDATE' if write else ''}) AS study"
             for write in (False, True)
         }
         self._message: list[tuple[str, Reply]] | None = None  # what travels together
@@ -200,10 +198,10 @@ class PostgresDatabase(Database):
                 connection.cancel_safe(timeout=GRACE)
 
     def connect(self, create: bool = False) -> Connection:
-        said = conninfo_to_dict(self.url.address)
+        said = conninfo_to_dict(self.place.address)
         network: dict[str, Any] = {name: value for name, value in NETWORK.items() if name not in said}
         # Psycopg prepares nothing by itself: after a rollback it has the server forget all statements, ours as well.
-        connection = Connection.connect(self.url.address, autocommit=True, prepare_threshold=None, **network)
+        connection = Connection.connect(self.place.address, autocommit=True, prepare_threshold=None, **network)
         connection.adapters.register_dumper(float, QuotedFloat)
         try:
             self._settle(connection)
@@ -214,7 +212,7 @@ class PostgresDatabase(Database):
 
     def _settle(self, connection: Connection) -> None:
         """What was promised above, and that a commit is on the disk when it returns."""
-        patience = self.url.patience
+        patience = self.place.patience
         seconds = {
             "lock_timeout": max(patience, 0.001),  # 0 would mean for ever
             "idle_in_transaction_session_timeout": max(patience / 2.0, SHORTEST_STANDSTILL),
@@ -230,7 +228,7 @@ class PostgresDatabase(Database):
         if fsync == "off" and not self._warned:
             self._warned = True
             warnings.warn(
-                f"fsync is off at {self.url.shown}: a crash of that machine loses what was told, and may damage all "
+                f"fsync is off at {self.url}: a crash of that machine loses what was told, and may damage all "
                 "of the database",
                 RamgapeWarning,
                 stacklevel=2,
@@ -297,7 +295,7 @@ class PostgresDatabase(Database):
         finally:
             self._message = []
 
-    def begin(self, write: bool) -> None:
+    def begin_transaction(self, write: bool) -> None:
         self._begin(write)
 
     def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, Moment]:
@@ -337,19 +335,13 @@ class PostgresDatabase(Database):
         self.execute(f"SELECT pg_advisory_xact_lock({CREATION})")
 
     def has_table(self, name: str) -> bool:
-        return self.fetch("SELECT to_regclass(%s)", (name,)) != [(None,)]
-
-    def is_missing_table(self, error: Exception) -> bool:
-        return isinstance(error, psycopg.errors.UndefinedTable)
-
-    def is_duplicate(self, error: Exception) -> bool:
-        return isinstance(error, psycopg.errors.UniqueViolation)
+        return self.fetch("SELECT to_regclass(?)", (name,)) != [(None,)]
 
     def in_transaction(self, connection: psycopg.Connection[Any]) -> bool:
         return not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
 
     def explain(self, error: Exception) -> str:
-        where = self.url.shown
+        where = self.url
         if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
             return (
                 f"{where} cannot be understood: special characters in a name or password are written as %40 and so on"
@@ -359,13 +351,13 @@ class PostgresDatabase(Database):
         if sentence is None:
             refused = "{where} refused this: {error}"
             sentence = "{where} cannot be reached: {error}" if _is_out_of_reach(error) else refused
-        said = scrub(str(error), self.url.secrets)
-        return sentence.format(where=where, patience=self.url.patience, error=said)
+        said = scrub(str(error), self.place.secrets)
+        return sentence.format(where=where, patience=self.place.patience, error=said)
 
     def may_pass(self, error: Exception) -> bool:
         return _is_out_of_reach(error) or _state(error).startswith(PASSING)
 
-    def read_columns(self, study_id: int, start: int, stop: int | None) -> Columns:
+    def read_observations(self, study_id: int, start: int, stop: int | None = None) -> Columns:
         try:
             cursor = self.ready().cursor(binary=True)
             row = cursor.execute(READ_COLUMNS, (study_id, start, END if stop is None else stop)).fetchone()

@@ -17,9 +17,9 @@ import numpy as np
 
 from ramgape.errors import DamagedStore, StorageError
 from ramgape.storage.checksums import damaged
-from ramgape.storage.database import WALL_CLOCK, Columns, Database
 from ramgape.storage.places import make_private, store_exists
 from ramgape.storage.records import Moment
+from ramgape.storage.store import SINCE, STUDY_BY_ID, WALL_CLOCK, Columns, SqlStore
 from ramgape.storage.urls import StoreUrl
 
 # Before, a write-ahead log could lose transactions when two processes reset it at once.
@@ -68,10 +68,9 @@ def present() -> Moment:
     return Moment(now, time.clock_gettime(time.CLOCK_BOOTTIME) if BOOT else now)
 
 
-class SqliteDatabase(Database):
-    """A connection to a file."""
+class SqliteStore(SqlStore):
+    """Studies in a file."""
 
-    mark = "?"
     types: ClassVar = {
         "Identity": "INTEGER PRIMARY KEY AUTOINCREMENT",  # the id of a deleted study never comes back
         "Small": "INTEGER",
@@ -98,10 +97,10 @@ class SqliteDatabase(Database):
         self._hurried = True
 
     def connect(self, create: bool = False) -> sqlite3.Connection:
-        if not store_exists(self.url):
+        if not store_exists(self.place):
             if not create:
-                raise StorageError(f"there is no store at {self.url.shown}: no such file")
-            make_private(self.url)
+                raise StorageError(f"there is no store at {self.url}: no such file")
+            make_private(self.place)
         if not create:
             self._check_identity()
         connection = sqlite3.connect(
@@ -130,7 +129,7 @@ class SqliteDatabase(Database):
                 raise
         return self._wait(connection, statement, parameters)
 
-    def begin(self, write: bool) -> None:
+    def begin_transaction(self, write: bool) -> None:
         connection = self.enter()
         try:
             self._check_identity()
@@ -157,11 +156,11 @@ class SqliteDatabase(Database):
         if self._identity is None:
             self._identity = identity
         elif identity != self._identity:
-            raise StorageError(SENTENCES[MOVED].format(where=self.url.shown))
+            raise StorageError(SENTENCES[MOVED].format(where=self.url))
 
     def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, Moment]:
-        self.begin(write)
-        rows = self.fetch(self.statements.study, (study_id,))
+        self.begin_transaction(write)
+        rows = self.fetch(STUDY_BY_ID, (study_id,))
         return (rows[0] if rows else None), present()
 
     def begin_alone(self, create: bool) -> None:
@@ -184,12 +183,6 @@ class SqliteDatabase(Database):
     def has_table(self, name: str) -> bool:
         return bool(self.fetch("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)))
 
-    def is_missing_table(self, error: Exception) -> bool:
-        return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
-
-    def is_duplicate(self, error: Exception) -> bool:
-        return isinstance(error, sqlite3.IntegrityError)
-
     def in_transaction(self, connection: sqlite3.Connection) -> bool:
         return connection.in_transaction
 
@@ -209,28 +202,27 @@ class SqliteDatabase(Database):
     def explain(self, error: Exception) -> str:
         code = getattr(error, "sqlite_errorcode", 0)
         sentence = SENTENCES.get(code) or SENTENCES.get(_code(error), "{where} refused this: {error}")
-        return sentence.format(where=self.url.shown, patience=self.url.patience, error=error)
+        return sentence.format(where=self.url, patience=self.place.patience, error=error)
 
     def may_pass(self, error: Exception) -> bool:
         return getattr(error, "sqlite_errorcode", 0) & 0xFF in PASSING
 
-    def read_columns(self, study_id: int, start: int, stop: int | None) -> Columns:
-        if stop is None:
-            cursor = self.execute(self.statements.rewards, (study_id, start))
-        else:
-            cursor = self.execute(self.statements.rewards_between, (study_id, start, stop))
+    def read_observations(self, study_id: int, start: int, stop: int | None = None) -> Columns:
+        until, *last = ("",) if stop is None else (" AND place < ?", stop)
+        query = f"SELECT arm, reward FROM ramgape_observations {SINCE}{until} ORDER BY place"
+        cursor = self.execute(query, (study_id, start, *last))
         # Row by row: a million tuples at a time would take longer, and memory besides.
         try:
             rows = np.fromiter(cursor, REWARDS)
         except self.failures as error:
             self.complain(error)
         except (TypeError, ValueError):
-            damaged(self.url.shown, "among observations is what is neither an arm nor a reward")
+            damaged(self.url, "among observations is what is neither an arm nor a reward")
         return np.ascontiguousarray(rows["arm"]), np.ascontiguousarray(rows["reward"])
 
     def _wait(self, connection: sqlite3.Connection, statement: str, parameters: Sequence[Any]) -> sqlite3.Cursor:
         """Try until the others are done. Random sleeps, so that no process is always behind the same other."""
-        end = time.monotonic() + self.url.patience
+        end = time.monotonic() + self.place.patience
         while True:
             late = self._hurried or time.monotonic() >= end
             if not late:

@@ -1,6 +1,6 @@
 """The tables of a storage: a record in `records` says what its columns are, and a `SqlTable` says the rest.
 
-CREATE TABLE, ALTER TABLE (`migrations`) and all other statements (`statements`) are made from these descriptions, so
+CREATE TABLE, ALTER TABLE (`migrations`) and all other statements (`store`) are made from these descriptions, so
 a column is written once. To add one:
 
 1. Add a field with a default behind the other fields of the record.
@@ -97,3 +97,19 @@ def quoted(names: tuple[str, ...]) -> str:
 def marks(names: tuple[str, ...]) -> str:
     """As many parameters, for a statement."""
     return ", ".join("?" * len(names))
+
+
+def assigned(names: tuple[str, ...]) -> str:
+    """Columns with a parameter each, for an UPDATE."""
+    return ", ".join(f'"{name}" = ?' for name in names)
+
+
+def insert_into(table: SqlTable, first: int = 0) -> str:
+    """The statement that inserts a row, without its first columns."""
+    names = table.columns[first:]
+    return f"INSERT INTO ramgape_{table.name} ({quoted(names)}) VALUES ({marks(names)})"
+
+
+def select_from(table: SqlTable) -> str:
+    """The query for the record and its checksum; of a pull also the clock."""
+    return f"SELECT {quoted((*table.row._fields, *table.behind[:2]))} FROM ramgape_{table.name}"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ramgape.errors import StorageError, shorten
 from ramgape.storage.checksums import damaged
-from ramgape.storage.database import Database
+from ramgape.storage.store import SqlStore
 
 NEWEST = 7  # the version that this program makes and reads
 VERSION_TABLE = "ramgape_version"
@@ -32,29 +32,24 @@ def newest_version() -> str:
     return f"{NEWEST:04}"
 
 
-def check_version(database: Database, any_version: bool = False) -> bool:
+def check_version(store: SqlStore, any_version: bool = False) -> bool:
     """Whether the database has a store; an error if that is of another version than ours, unless any will do."""
-    try:
-        version = _read_version(database)
-    except database.failures as error:
-        if database.is_missing_table(error):
-            return False
-        database.complain(error)
-    return any_version or _is_ours(database, version)
+    version = _read_version(store)
+    return version is not None and (any_version or _is_ours(store, version))
 
 
-def create_tables(database: Database) -> None:
+def create_tables(store: SqlStore) -> None:
     """Make a store in a database that has none; if others try the same at once, one of them does it."""
-    _migrate(database, create=True)
+    _migrate(store, create=True)
 
 
-def upgrade_tables(database: Database) -> Upgrade:
+def upgrade_tables(store: SqlStore) -> Upgrade:
     """Bring a store of an older version to ours."""
-    return _migrate(database, create=False)
+    return _migrate(store, create=False)
 
 
-def _is_ours(database: Database, version: str, upgrading: bool = False) -> bool:
-    where, ours = database.url.shown, newest_version()
+def _is_ours(store: SqlStore, version: str, upgrading: bool = False) -> bool:
+    where, ours = store.url, newest_version()
     if version > ours:
         raise StorageError(
             f"{where} has version {version}, made by a newer ramgape, and this one knows {ours}: upgrade ramgape"
@@ -67,36 +62,36 @@ def _is_ours(database: Database, version: str, upgrading: bool = False) -> bool:
     return version == ours
 
 
-def _migrate(database: Database, create: bool) -> Upgrade:
+def _migrate(store: SqlStore, create: bool) -> Upgrade:
     from ramgape.storage.migrations import migrate
 
     ours = newest_version()
     try:
-        database.begin_alone(create)
-        before = _read_version(database) if database.has_table(VERSION_TABLE) else None
+        store.begin_alone(create)
+        before = _read_version(store)
         if before is None and not create:
-            raise StorageError(f"{database.url.shown} has no store of ramgape")
+            raise StorageError(f"{store.url} has no store of ramgape")
         if before is None:
-            database.execute(MAKE_VERSION)
-            migrate(database, 0, NEWEST)
-            database.execute(f"INSERT INTO {VERSION_TABLE} VALUES ('{ours}')")
-        elif not _is_ours(database, before, upgrading=not create):
+            store.execute(MAKE_VERSION)
+            migrate(store, 0, NEWEST)
+            store.execute(f"INSERT INTO {VERSION_TABLE} VALUES ('{ours}')")
+        elif not _is_ours(store, before, upgrading=not create):
             if before not in [f"{each:04}" for each in range(1, NEWEST)]:
-                damaged(database.url.shown, f"it has version {before}, which there never was")
-            migrate(database, int(before), NEWEST)
-            database.execute(f"UPDATE {VERSION_TABLE} SET version_num = '{ours}'")
-        database.commit()
-    except database.failures as error:
-        database.complain(error)
+                damaged(store.url, f"it has version {before}, which there never was")
+            migrate(store, int(before), NEWEST)
+            store.execute(f"UPDATE {VERSION_TABLE} SET version_num = '{ours}'")
+        store.commit()
     finally:
-        database.rollback()
-        database.close()  # the connection has the time limits of a migration
+        store.rollback()
+        store.close()  # the connection has the time limits of a migration
     return Upgrade(before or "", ours)
 
 
-def _read_version(database: Database) -> str:
-    """What stands in the table of the version. It comes with its row, so without one it is damaged."""
-    rows = database.run(database.ready(), f"SELECT version_num FROM {VERSION_TABLE}").fetchall()
+def _read_version(store: SqlStore) -> str | None:
+    """What stands in the table of the version, if there is one. It comes with its row, so without one it is damaged."""
+    if not store.has_table(VERSION_TABLE):
+        return None
+    rows = store.fetch(f"SELECT version_num FROM {VERSION_TABLE}")
     if len(rows) != 1 or not isinstance(rows[0][0], str):
-        damaged(database.url.shown, f"{VERSION_TABLE} must have one row with a version, got {shorten(rows)}")
+        damaged(store.url, f"{VERSION_TABLE} must have one row with a version, got {shorten(rows)}")
     return str(rows[0][0])
