@@ -215,6 +215,10 @@ class GoalOptions(TypedDict, total=False):
     spend: Annotated[float | None, Option(GOAL, NUMBER, doors=PRICED, help=
         "The most that all trials may cost: by itself for the best guess that the money buys; beside {epsilon} or "
         "{delta} give up, undecided, before the pull that would cost more.")]
+    rare: Annotated[float | None, Option(GOAL, NUMBER, help=
+        "The arms of the answer need enough trials to have shown events of this frequency, 0.02 for example, with "
+        "probability 1 - {delta}; with {assumption} unknown only.", unless="rare events may go unseen, and the result "
+        "says how frequent ones")]
     workers: Annotated[int, Option(TRIALS, COUNT, doors=(IDENTIFY,), shell=False, default=1, help=
         "Trials at once: so many calls of an `async def`, or so many threads.")]
     trials: Annotated["Trials | None", Option(TRIALS, NAME, doors=(IDENTIFY, STUDY, RUN), shell=False, help=

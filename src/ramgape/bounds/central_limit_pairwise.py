@@ -31,8 +31,10 @@ from typing import Any
 from ramgape.bounds import central_limit
 from ramgape.bounds.central_limit import SKEW_PULLS, SPREAD_PULLS, USUAL_SKEW, least_of_cut
 from ramgape.core import comparisons
+from ramgape.core.box import is_set_aside
 from ramgape.core.comparisons import PULLS, RISK, sums
-from ramgape.core.kernel import inlined, kernel
+from ramgape.core.kernel import inlined, kernel, open_kernel
+from ramgape.core.rare import survives_unseen
 from ramgape.core.statistics import third_moment
 from ramgape.statistics.exponential import exp
 
@@ -42,13 +44,36 @@ WEIGHTS = 0.5, 0.3, 0.2
 USUAL_GROWTH = 3.0  # of a risk's spread, in units, where intervals take 1.5 times a usual skew of 4
 STEPS = 5  # after so many the parts of a difference change no more
 LEAST_SPREAD = 0.1  # of V, where it falls with the estimate
-due, box, unknown_first = central_limit.due, central_limit.box, central_limit.unknown_first
+due, box = central_limit.due, central_limit.box
 
 
 def constants(record: Any, arm_count: int, delta: float) -> None:
     """The levels of comparisons, and what the boxes need."""
     central_limit.constants(record, arm_count, delta)
     comparisons.set_levels(record, arm_count, delta, BOXES)
+
+
+@inlined
+def is_unvaried(row, problem):
+    """Whether all rewards of an arm are equal, so that nothing is said of it; it is not set aside yet.
+
+    Searches that began before rare events counted wait for the boxes, too, which say nothing for ten trials more.
+    """
+    if problem.rare_level == 0.0:
+        return central_limit.is_unknown(row)
+    return not row.variance > 0.0 and row.cut == 0 and not is_set_aside(row)
+
+
+@open_kernel
+def unknown_first(decide, arms, memory, search, problem):
+    """Of the two arms behind the largest doubt, one of which nothing can be said yet; otherwise what a policy says."""
+    leader = search.leader
+    rival = arms[leader].rival
+    if is_unvaried(arms[leader], problem):
+        return leader
+    if rival >= 0 and is_unvaried(arms[rival], problem):
+        return rival
+    return decide(arms, memory, search, problem)
 
 
 @inlined
@@ -159,6 +184,8 @@ def risk_since(row, past, problem, since):
 @kernel
 def mean_ahead(row, past, rival, rival_past, epsilon, problem, since, level):
     """Whether an arm's mean is more than the rival's less epsilon; see core/comparisons.py."""
+    if not survives_unseen(row, rival, problem, epsilon):
+        return False
     if row.mean_low > rival.mean_high - epsilon:
         return True  # by the boxes; and nothing waits for an arm that was set aside, whose box is inside out
     own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)

@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 from ramgape.core.prices import for_the_money
+from ramgape.core.rare import errors_with_unseen
 from ramgape.core.statistics import LEAST_ERROR, PSEUDO_PULLS, all_sums
 
 IN_MEAN = 0.7  # b: of an arm's weight, for claims that it withstands in mean; the rest is for risk
@@ -143,6 +144,8 @@ def divide(arms, search, problem, one, two, objective):
     if problem.item_count > 0.0 and objective == 0 and arms[one].pulls != arms[two].pulls:
         return one if arms[one].pulls < arms[two].pulls else two
     own, others = arms[one].error[objective], arms[two].error[objective]
+    if objective == 0:
+        own, others = errors_with_unseen(own, others, arms[one], arms[two], problem, search.epsilon)
     own, others = for_the_money(own, arms[one], arms[two]), for_the_money(others, arms[two], arms[one])
     chance = (search.samples * GOLDEN) % 1.0
     return one if chance * (own + others) < own else two
@@ -262,7 +265,7 @@ def withstands(ahead, arms, memory, search, problem, arm, other, since):
 
     By all rewards, and if `since` is 1 by those after the designation, too.
     """
-    if boxes_withstand(arms[arm], arms[other], search):
+    if problem.rare_level == 0.0 and boxes_withstand(arms[arm], arms[other], search):
         return True
     for later in range(since, -1, -1):
         favoured = -1

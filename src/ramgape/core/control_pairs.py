@@ -41,6 +41,7 @@ from ramgape.core.comparisons import (
     set_all_errors,
 )
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+from ramgape.core.rare import note_extremes
 from ramgape.core.rows import Rows
 
 FOR_ENDS = 0.1  # s: of an arm's weight, for where its difference to the control is
@@ -137,6 +138,7 @@ def difference_ends(state: Rows, mean_ahead: Kernel) -> NDArray[np.float64]:
     """Where the difference of every arm's mean to the control's is, on the engine's scale; infinite ends where nothing
     is known."""
     arms, memory, _, (problem,) = state
+    note_extremes(arms)
     number, margin, both = problem.task_parameters[:3]
     place = int(number)
     level, control = level_of_arm(len(arms), problem), arms[place]

@@ -55,6 +55,8 @@ def compare_highest(arms, memory, search, problem, changed):
     for place in range(len(arms)):
         row = arms[arms[place].order[0]]
         row.seen[1] = lowest_score(row, mean_weight, risk_weight) - (following if place < wanted else last)
+        if problem.rare_level > 0.0:  # comparisons of pairs speak long before boxes do, which are huge at first
+            row.seen[1] = seen_score(row, mean_weight, risk_weight)
     sort_arms(arms, 1, mean_weight, risk_weight)
     weakest = -1
     for place in range(len(arms)):

@@ -28,9 +28,14 @@ def observe(row, search, value):
     """
     if row.pulls == 0:
         row.shift = value
+        row.lowest = row.highest = value + 0.0  # never -0, which compilers may order in another way
     elif value == row.last or value == row.shift:  # exactly: draws from a density never are
         row.repeats += 1
     row.last = value
+    if value < row.lowest:
+        row.lowest = value + 0.0
+    if value > row.highest:
+        row.highest = value + 0.0
     row.pulls += 1
     search.samples += 1
 
@@ -56,10 +61,13 @@ def observe_many(row, values):
     """Add rewards, on the engine's scale, to an arm at once: float[n], n >= 1. To the bit what `observe` does."""
     if row.pulls == 0:
         row.shift = row.last = float(values[0])
+        row.lowest = row.highest = row.shift + 0.0
         row.repeats -= 1  # the first reward repeats nothing
     before = np.concatenate(([row.last], values[:-1]))
     row.repeats += int(np.count_nonzero((values == before) | (values == row.shift)))
     row.last = float(values[-1])
+    row.lowest = min(row.lowest, float(values.min()) + 0.0)
+    row.highest = max(row.highest, float(values.max()) + 0.0)
     row.pulls += len(values)
     with np.errstate(over="ignore", invalid="ignore"):  # fourth powers of huge rewards are infinite, as in `observe`
         moved = values - row.shift

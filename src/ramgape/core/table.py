@@ -37,6 +37,8 @@ OF_ONE_ARM = [
     ("last", np.float64),  # the last reward, and how many were equal to the one before or to the first
     ("repeats", np.int64),
     ("cut", np.int64),  # rewards that were cut off: the true ones are as low or lower
+    ("lowest", np.float64),  # the least reward and the greatest
+    ("highest", np.float64),
     ("average", np.float64),  # estimates
     ("variance", np.float64),
     ("risk", np.float64),
@@ -62,6 +64,8 @@ OF_ALL_ARMS = [
     ("accepted", np.int64),  # by a rule that eliminates: 1 into the answer, -1 out of it, 0 while that is open
     ("gap", np.float64),  # of rules that eliminate: how clear an arm's place is, or the greatest threat to it
     ("beaten", np.float64),  # likewise: the most by which another arm beats it in both objectives
+    ("fall", np.float64),  # the largest distance of any arm's reward below its own average, and above (core/rare.py)
+    ("rise", np.float64),
     ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
     ("queue", np.int64, 2),  # places 2 p and 2 p + 1 of the pulls that are decided, in rounds, and not made yet
     ("under_way", np.int64),  # in a copy for decisions: how many of the pulls are not back yet
@@ -156,6 +160,8 @@ PROBLEM = np.dtype(
         ("unseen", np.float64, 2),  # what a trial more might add to the squared error of an estimate; 0 without a range
         ("rooted", np.int64, 2),  # 1 for an objective that is the root of what is estimated
         ("designated_level", np.float64),  # the same for an answer that was fixed beforehand; infinite where none is
+        ("rare_level", np.float64),  # ln of one over the chance that an event stays unseen; 0 where none is allowed for
+        ("rare_trials", np.float64),  # that each arm of an answer needs before a stop
         ("snapshot", np.int64),  # the first column of the memory for what was known when it was fixed
         ("pair_scales", np.float64, 3),  # of the mixtures over the risk, in comparisons
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one

@@ -228,7 +228,7 @@ class Reading:
         # What there is of an arm is all there is: arms are compared whether or not another has its first look.
         spec = replace(make_spec(names, **self._options), initial_pulls=FEWEST_PULLS)
         engine = self.accumulator.make_engine(spec)
-        if certify(engine, gather_evidence(engine)).proved.all():
+        if not engine.lacks_trials.any() and certify(engine, gather_evidence(engine)).proved.all():
             # An arm outside may be covered by one that does not dominate it; stopping rules do not look for that.
             engine.finish("confidence")
         ended = engine.stopped in ("confidence", "complete")

@@ -28,12 +28,13 @@ def evidence_for(row, rival, epsilon, in_all):
 
 
 @inlined
-def weakest_inside(arms, arm, blocker, epsilon):
+def weakest_inside(arms, problem, arm, blocker, epsilon):
     """Of the arms that a member of the answer must withstand, the one against which there is least; -1 for none."""
     row, least, found, decisive = arms[arm], 0.0, -1, 0
     for other in range(blocker, blocker + 1) if blocker >= 0 else range(len(arms)):
         rival = arms[other]
-        if other == arm or threat(rival, row) < epsilon:
+        # What boxes prove may yet have to survive an unseen event.
+        if other == arm or (problem.rare_level == 0.0 and threat(rival, row) < epsilon):
             continue
         evidence, objective = evidence_for(row, rival, epsilon, False)
         if found < 0 or evidence < least:
@@ -53,7 +54,7 @@ def strongest_cover(arms, memory, search, problem, since, arm, blocker):
         other = blocker if known else place if since else arms[place].front
         rival = arms[other]
         if dominates(rival, row) and (not since or memory[other][problem.snapshot + INSIDE] > 0.0):
-            if shortfall(rival, row) < epsilon:
+            if problem.rare_level == 0.0 and shortfall(rival, row) < epsilon:
                 return 0.0, -1, 0
             evidence, objective = evidence_for(rival, row, epsilon, True)
             if evidence > most:
@@ -81,7 +82,7 @@ def decide(arms, memory, search, problem):
         if blocker == -1:
             continue
         if is_member(arms, memory, problem, since, arm):
-            evidence, other, objective = weakest_inside(arms, arm, blocker, epsilon)
+            evidence, other, objective = weakest_inside(arms, problem, arm, blocker, epsilon)
         else:
             evidence, other, objective = strongest_cover(arms, memory, search, problem, since, arm, blocker)
         if other >= 0 and (least < 0.0 or evidence < least):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import Bound, the_bound
-from ramgape.core import comparisons, learning, stopping
+from ramgape.core import comparisons, learning, rare, stopping
 from ramgape.core.comparisons import ByPairs
 from ramgape.core.kernel import Kernel, as_kernel, fixed
 from ramgape.core.rounds import WHOLE_ROUNDS
@@ -42,6 +42,8 @@ def make_rule(spec: Spec) -> Rule:
     first = getattr(bound, "unknown_first", None)
     if first is not None and spec.decide is None and spec.policy in (BY_BOXES, BY_PAIRS):
         decide = fixed(first, decide)
+    if spec.rare is not None:
+        decide = fixed(rare.lacking_first, decide)
     return Rule(*map(as_kernel, (make_learn(spec, spec.bound), compare, decide, stop)))
 
 
@@ -49,7 +51,10 @@ def by_pairs(spec: Spec) -> ByPairs:
     """How the task is proved, from the evidence that a bound brings, for means and for the risk."""
     kernels = the_bound(spec.bound).kernels
     risk_ahead = getattr(kernels, "risk_ahead", None) or spec.risk.ahead_by(kernels)
-    return spec.question.by_pairs(kernels.mean_ahead, risk_ahead)
+    found = spec.question.by_pairs(kernels.mean_ahead, risk_ahead)
+    if not spec.guarded:
+        return found
+    return ByPairs(fixed(rare.stop_unless_rare, found.stop), fixed(rare.prove_unless_rare, found.prove), found.decide)
 
 
 def designates(spec: Spec) -> bool:
@@ -173,6 +178,9 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["resolution"] = spec.resolution or 0.0
     record["reference_mean"] = 0.0 if bounded else math.nan
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
+    if spec.guarded and the_bound(bound).compares_pairs and delta is not None:
+        record["rare_level"] = -math.log(delta)
+        record["rare_trials"] = 0.0 if spec.rare is None else math.log(delta) / math.log1p(-spec.rare)
     record["keep_smallest"] = spec.returned == "smallest-doubt"
     record["interleave"] = WHOLE_ROUNDS if the_bound(bound).in_rounds else spec.interleave
     if spec.items is not None:

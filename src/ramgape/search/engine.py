@@ -253,6 +253,11 @@ class Engine(Spending):
         """The arms whose rewards speak against what every proof assumes; none where nothing is watched."""
         return () if self.watch is None else self.watch.alarms(self.spec.names)
 
+    @property
+    def lacks_trials(self) -> Mask:
+        """The arms of the present answer with too few trials to have shown the rare events that are to be seen."""
+        return np.asarray(self.answer() & (self.arms["pulls"] < self.problem["rare_trials"]))
+
     def answer(self) -> Mask:
         """The arms that would be returned now, as a mask; none before every arm has its initial pulls.
 

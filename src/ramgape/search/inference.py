@@ -42,7 +42,7 @@ from ramgape.search.quality import TrialQuality
 from ramgape.search.result import ArmReport, Certificate, CertificateKind, Certified, Goal, Result, Stopped, Truth
 from ramgape.search.spec import Spec
 from ramgape.search.statements import objectives_of, with_statements
-from ramgape.search.strength import Strength, answer_strength
+from ramgape.search.strength import Strength, answer_strength, guarded, rare_level
 
 NAME_WIDTH = 40  # of an arm in a sentence
 
@@ -78,12 +78,26 @@ def gather_evidence(engine: Engine) -> Evidence:
     """
     spec = engine.spec
     if spec.delta is not None:
-        return Evidence(_without_set_aside(engine), spec.bound, spec.delta, engine.misses, spec.names, engine)
+        return Evidence(
+            guarded(_without_set_aside(engine), rare_level(engine)),
+            spec.bound,
+            spec.delta,
+            engine.misses,
+            spec.names,
+            engine,
+        )
     bound = proving_bound(spec)
     asked = replace(spec, bound=bound, delta=DEFAULT_DELTA)
     proving = Engine.from_statistics(asked, engine.state, another_bound=True)
     proving.make_boxes()
-    return Evidence(_without_set_aside(proving), bound, DEFAULT_DELTA, proving.misses, spec.names, proving)
+    return Evidence(
+        guarded(_without_set_aside(proving), rare_level(proving)),
+        bound,
+        DEFAULT_DELTA,
+        proving.misses,
+        spec.names,
+        proving,
+    )
 
 
 def _without_set_aside(engine: Engine) -> Table:
@@ -235,6 +249,7 @@ def infer(
         differences=differences_to_control(engine, evidence.arms, reports, front),
         notes=(
             *(() if reason == "open" else (*_notes(spec, spread), *_vacuous_note(spec, engine.arms))),
+            *_rare_note(engine, reason),
             *filter(None, [cut_off_trials(spec, engine.arms)]),
         ),
         alarms=engine.alarms,
@@ -363,6 +378,16 @@ def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
         what = ", and ".join(found)
         return (*told, f"{what}: by these estimates any arm is an answer; a smaller epsilon says more")
     return (*told, *(f"{each}: that objective decided nothing" for each in found))
+
+
+def _rare_note(engine: Engine, reason: Stopped) -> tuple[str, ...]:
+    """How many trials the arms of the answer need for the rare events that are to be seen."""
+    spec, lacking = engine.spec, engine.lacks_trials
+    if spec.rare is None or reason == "open" or not lacking.any():
+        return ()
+    needed = math.ceil(float(engine.problem["rare_trials"][0]))
+    names = list_names([name for name, lacks in zip(spec.names, lacking, strict=True) if lacks])
+    return (f"rare={spec.rare:g} asks for {needed:,} trials of each arm of the answer: {names} had fewer",)
 
 
 def _vacuous_note(spec: Spec, arms: Table) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ramgape.bounds import Bound, the_bound
 from ramgape.core.kernel import Kernel
+from ramgape.core.rare import note_extremes, survives_unseen
 from ramgape.core.rows import Row, Rows
 from ramgape.core.statistics import all_sums
 from ramgape.core.table import STATISTICS
@@ -140,6 +141,10 @@ class Lane:
         """
         arms, memory, _, problem = self.rows.records
         row, rival, epsilon = arms[arm], arms[other], epsilon / self.scale(part)
+        if problem.rare_level > 0.0 and part == MEAN:
+            note_extremes(arms)
+            if not survives_unseen(row, rival, problem, epsilon):
+                return False
         low, high = self._box_of(row, part)[0], self._box_of(rival, part)[1]
         if low > high - epsilon:
             return True

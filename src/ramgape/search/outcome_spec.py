@@ -69,7 +69,7 @@ OF_ONE_REWARD = (
     "cv",
     "resolution",
 )
-UNUSABLE = ("exploration", "returned")
+UNUSABLE = ("exploration", "returned", "rare")
 PART = 0.05  # of a range: what counts as much as a tolerance where there is none
 REWARD = "reward"  # the outcome of trials that give one number
 

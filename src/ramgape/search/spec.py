@@ -69,6 +69,8 @@ class Spec:
     expected_arms: int | None = None  # how many there may be with those that come later
     shared: bool = False  # arms may depend on each other within a row or block
     cutoff: float | None = None  # a reward, a cost, at which trials are cut off: the true one is as much or more
+    guarded: bool = False  # claims survive unseen events as large as any arm has shown; not of older searches
+    rare: float | None = None  # the frequency of events for which the arms of an answer have enough trials
 
     @property
     def rewards(self) -> Assumption:
@@ -236,6 +238,7 @@ def make_spec(arms: Iterable[object], *, fewest: int = 2, **options: Unpack[Opti
         check_prices,
         check_estimand,
         check_statements,
+        check_rare,
         check_sharing,
         check_goal,
         check_method,
@@ -354,6 +357,16 @@ def check_statements(asked: Asked) -> Asked:
     return checked
 
 
+def check_rare(asked: Asked) -> Asked:
+    """Whether claims allow for events that nobody has seen, and how frequent ones the answer must have had time for."""
+    guarded = asked["assumption"] == ANY
+    if asked["rare"] is None:
+        return {"guarded": guarded}
+    require(guarded, "rare", f"absent unless the assumption is {ANY}: others say what rewards may be", asked["rare"])
+    allowed = "between 0 and 1, both excluded, for example 0.02"
+    return {"guarded": guarded, "rare": check_number(asked["rare"], "rare", allowed, lambda value: 0.0 < value < 1.0)}
+
+
 def check_alarm(alarm: Any) -> float | None:
     """The accepted probability of a false alarm; None where nothing is watched."""
     if alarm is None or alarm == "off":
@@ -405,6 +418,13 @@ def check_method(asked: Asked) -> Asked:
     bound = choose_bound(asked["bound"], asked["assumption"], asked["risk"], goal, policy, asked["pairs"])
     served = asked["question"].compares_pairs or not the_bound(bound).compares_pairs
     require(served, "bound", f"another one for question {asked['question']}", bound)
+    if asked["rare"] is not None:
+        allowed = (
+            "absent with a budget, which leaves no choice of trials"
+            if goal == "budget"
+            else ("absent where arms are not compared in pairs: for this question, policy or bound")
+        )
+        require(goal == "confidence" and the_bound(bound).compares_pairs, "rare", allowed, asked["rare"])
     if asked["returned"] == "smallest-doubt" and rule_of(policy).own_answer:
         allowed = f"'last' for policy {policy}, whose answer is the arms that it accepts"
         require(False, "returned", allowed, asked["returned"])

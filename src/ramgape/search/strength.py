@@ -29,7 +29,9 @@ from numpy.typing import NDArray
 from ramgape.bounds import BOUNDS, Bound, the_bound, usual_bound
 from ramgape.core.comparisons import BY_ALL
 from ramgape.core.pareto import Floats, Mask
+from ramgape.core.rare import note_extremes
 from ramgape.core.rows import Rows
+from ramgape.core.table import Table
 from ramgape.questions import BetterThan, Pareto
 from ramgape.questions.best import Best
 from ramgape.search.engine import Engine
@@ -71,14 +73,34 @@ def with_bound(engine: Engine, bound: str | Bound, delta: float) -> Engine:
     return made
 
 
+def rare_level(engine: Engine) -> float:
+    """ln of one over the chance that an event stays unseen, by which claims are guarded; 0 where none are."""
+    return float(engine.problem["rare_level"][0])
+
+
+def guarded(arms: Table, level: float) -> Table:
+    """The arms, with boxes that allow for events as large as any arm has shown and as frequent as may be unseen."""
+    seen = arms["pulls"] > 0
+    if level == 0.0 or not seen.any():
+        return arms
+    arms = arms.copy()
+    chance, average = -np.expm1(-level / arms["pulls"][seen]), arms["average"][seen]
+    for end, far, side in (("mean_low", "lowest", -1.0), ("mean_high", "highest", 1.0)):
+        distance = max(float((side * (arms[far][seen] - average)).max()), 0.0)
+        wide = side * np.maximum(side * arms[end][seen], side * average + chance * distance)
+        arms[end][seen] = np.where(np.isfinite(arms[end][seen]), wide, arms[end][seen])
+    return arms
+
+
 class Pairs:
     """Comparisons of two arms on the engine's scale, more being better in every objective.
 
     Args:
         engine: The statistics, with a bound that compares pairs; its boxes count as known.
+        unseen: How likely an event may be to have gone unseen, where that is not the engine's delta.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, unseen: float | None = None) -> None:
         kernels = the_bound(engine.spec.bound).kernels
         risk_ahead = getattr(kernels, "risk_ahead", None) or engine.spec.risk.ahead_by(kernels)
         self._kernels = kernels.mean_ahead, risk_ahead
@@ -87,8 +109,16 @@ class Pairs:
         known = engine.asked_all
         for low, high, middle in (("mean_low", "mean_high", "average"), ("risk_low", "risk_high", "risk")):
             arms[low][known] = arms[high][known] = arms[middle][known]
-        self._rows = Rows.of(state._replace(arms=arms))
+        # The box of an arm that was set aside is inside out, so that nothing waits for it; it proves nothing.
+        aside = engine.set_aside
+        for low, high in (("mean_low", "mean_high"), ("risk_low", "risk_high")):
+            arms[low][aside], arms[high][aside] = -math.inf, math.inf
+        level = rare_level(engine)
+        level = -math.log(unseen) if unseen is not None and level > 0.0 else level
+        self._rows = Rows.of(state._replace(arms=guarded(arms, level)))
         self._problem = self._rows.problems[0]
+        note_extremes(self._rows.arms)
+        self._problem.rare_level = level
         self.count = len(arms)
         self.estimates = np.column_stack((arms["average"], -arms["risk"]))
         spreads = np.column_stack((arms["variance"], arms["risk_spread"]))
@@ -302,7 +332,7 @@ def single_statements(engine: Engine, answer: Mask, references: NDArray[np.int64
     p, least = np.full(count, math.nan), 0.0
     bound = _comparing(spec)
     if the_bound(bound).compares_pairs and engine.ready:
-        pairs = Pairs(with_bound(engine, bound, SINGLE))
+        pairs = Pairs(with_bound(engine, bound, SINGLE), EACH)
         least = SINGLE * the_bound(bound).spent
         level = math.log(2.0 / (EACH - least))
         for arm, other in enumerate(references.tolist()):
@@ -438,6 +468,8 @@ def ratio_interval(engine: Engine, arm: int, control: int) -> tuple[float, float
     made = with_bound(engine, bound, SINGLE)
     mean_ahead, level = the_bound(bound).kernels.mean_ahead, math.log(2.0 / EACH)
     rows = Rows.of(made.state)
+    note_extremes(rows.arms)
+    rows.problems[0].rare_level = min(rows.problems[0].rare_level, -math.log(EACH))
     problem, sign = rows.problems[0], 1.0 if spec.direction == "maximize" else -1.0
     row, other = rows.arms[arm], rows.arms[control]
     top, base = sign * row.average, sign * other.average
@@ -473,7 +505,7 @@ def _times(row: Any, factor: float) -> Any:
     """An arm whose rewards are so many times as large; its box says nothing."""
     made = row.copy()
     for power, names in enumerate(
-        (("shift", "total", "total_carry", "average"), ("squares", "squares_carry", "variance")), 1
+        (("shift", "total", "total_carry", "average", "fall", "rise"), ("squares", "squares_carry", "variance")), 1
     ):
         for name in names:
             setattr(made, name, getattr(row, name) * factor**power)

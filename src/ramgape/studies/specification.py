@@ -44,7 +44,7 @@ OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share"
 # Left out where there is nothing: older programs can read what they can follow.
 COMING, NEWER = (
     ("expected_arms", "arm_changes", "worst"),
-    ("extensions", "items", "price", "spend", "shares", "expected_arms", "shared", "cutoff"),
+    ("extensions", "items", "price", "spend", "shares", "expected_arms", "shared", "cutoff", "guarded", "rare"),
 )
 
 STORED = {"question": "task", "assumption": "noise"}  # fields of a search whose keys in the text are older names
@@ -324,6 +324,7 @@ def _flat(spec: StudySpec) -> Json:
         "expected_arms",
         "first_looks",
         "cutoff",
+        "guarded",
     )
     for followed in of_others:
         del search[followed]  # from the rest, or from what was done
