@@ -64,7 +64,7 @@ def ask_and_tell(rewards: list[float]) -> None:
 def identify_nothing(rewards: list[float]) -> None:
     """The same through the front door."""
     left = iter(rewards)
-    identify(lambda arm: next(left), range(10), max_pulls=len(rewards), **OPTIONS)
+    identify(lambda arm: next(left), range(10), max_trials=len(rewards), **OPTIONS)
 
 
 def nothing(arm: int, reward: float) -> None:

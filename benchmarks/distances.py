@@ -17,7 +17,7 @@ import ramgape
 
 FAMILIES = {"in a range": ("random-beta", "random-bernoulli"), "Gaussian": ("random-gaussian",)}
 NUMBERS = range(101, 111)
-QUESTIONS = [("pareto", "mean-variance:0.01"), ("pareto", "variance"), ("best-mean", "std")]
+QUESTIONS = [("pareto", "mean-variance:0.01"), ("pareto", "variance"), ("best", "std")]
 EPSILONS = (0.02, 0.0)
 CAP = 4_000_000
 LONGEST = 50_000  # references beyond it would take minutes each
@@ -30,7 +30,7 @@ def ratios(task: str, risk: str, family: str, epsilon: float, runs: int, numbers
         least = ramgape.lower_bound(instance, epsilon=epsilon, task=task, risk=risk).samples
         if least is None or not 0.0 < least <= LONGEST:
             continue
-        found = ramgape.replicate(instance, epsilon=epsilon, task=task, risk=risk, runs=runs, max_pulls=CAP)
+        found = ramgape.replicate(instance, epsilon=epsilon, task=task, risk=risk, runs=runs, max_trials=CAP)
         if found.runs.table["samples"].max() < CAP:
             right = "eps_correct" if epsilon > 0.0 else "exact"
             wrong = runs - int(found.runs.table[right].sum())

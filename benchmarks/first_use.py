@@ -56,14 +56,14 @@ right = {"short": 0.6, "long": 0.8, "plain": 0.55, "chain": 0.7}
 scores = {arm: [float(random.random() < share) for _ in range(200)] for arm, share in right.items()}
 def trial(arm, item):
     return scores[arm][item]
-options = {"items": range(200), "reward_range": (0, 1), "task": "best-mean"}
+options = {"items": range(200), "reward_range": (0, 1), "task": "best"}
 print(ramgape.identify(trial, list(right), epsilon=0.05, progress=False, **options))
 """
 SCRIPTS = {
     "identify, range": README.replace("OPTIONS", "reward_range=(0, 30), epsilon=1"),
     "identify, range, 10 arms": TEN,
     "identify, unknown": README.replace("OPTIONS", "epsilon=1"),
-    "identify, best-mean": README.replace("OPTIONS", 'reward_range=(0, 30), epsilon=1, task="best-mean"'),
+    "identify, best": README.replace("OPTIONS", 'reward_range=(0, 30), epsilon=1, task="best"'),
     "identify, budget": README.replace("OPTIONS", "budget=400").replace("delta=0.05, ", ""),
     "identify, items": ITEMS,
 }

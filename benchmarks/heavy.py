@@ -75,7 +75,7 @@ def statements(law: Distribution) -> Iterator[tuple[str, str, dict[str, float]]]
 
 def half_width(rewards: np.ndarray[Any, np.dtype[np.float64]], bound: str, stated: dict[str, float]) -> float:
     """Of the interval that these rewards alone lead to."""
-    options: dict[str, Any] = {"noise": "heavy", "task": "best-mean", "epsilon": 0.0, "bound": bound, **stated}
+    options: dict[str, Any] = {"noise": "heavy", "task": "best", "epsilon": 0.0, "bound": bound, **stated}
     engine = Engine(make_spec(range(10), **options))
     with engine._tables() as state:
         state.arms["renewal"] = NO_RENEWAL
@@ -121,7 +121,7 @@ def show_pulls(runs: int) -> None:
         known = [] if None in kurtoses else [("heavy", f"kurtosis={max(k for k in kurtoses if k is not None):.3g}")]
         for bound, stated in [*known, *((bound, f"sigma_max={deviation!r}") for bound in BOUNDS)]:
             instance = Instance(name, arms, None, f"heavy:{stated}")
-            options: dict[str, Any] = {"task": "best-mean", "epsilon": 0.15 * deviation, "bound": bound}
+            options: dict[str, Any] = {"task": "best", "epsilon": 0.15 * deviation, "bound": bound}
             replicate(instance, runs=1, seed=0, **options)  # compiles
             start = time.process_time()
             found = replicate(instance, runs=runs, seed=1, workers=1, **options)

@@ -31,8 +31,8 @@ SEARCHES: dict[str, tuple[dict[str, Any], dict[int, float]]] = {
     "unknown": ({"epsilon": 0.05}, {10: 1.0, 1_000: 20.0}),
     "range, cvar": ({**RANGE, "risk": "cvar:0.1"}, {10: 2.0, 1_000: 20.0}),
     "range, quantile": ({**RANGE, "risk": "quantile:0.1"}, {10: 2.0, 1_000: 20.0}),
-    "range, best mean": ({**RANGE, "task": "best-mean"}, {10: 3.0, 1_000: 20.0}),
-    "items, best mean": ({**RANGE, "task": "best-mean", "items": list(range(ITEMS))}, {10: 3.0}),
+    "range, best mean": ({**RANGE, "task": "best"}, {10: 3.0, 1_000: 20.0}),
+    "items, best mean": ({**RANGE, "task": "best", "items": list(range(ITEMS))}, {10: 3.0}),
 }
 
 

@@ -86,7 +86,7 @@ def models() -> Job:
         "models over seeds",
         "which of 12 models is the most accurate, within .01?",
         arms,
-        {"task": "best-mean", "epsilon": 0.01},
+        {"task": "best", "epsilon": 0.01},
         30,
         "30 seeds each",
     )
@@ -100,7 +100,7 @@ def flights() -> Job:
         "flights",
         f"which of {len(arms)} carriers is the least late, within 2 minutes?",
         arms,
-        {"task": "best-mean", "epsilon": 2.0, "direction": "minimize"},
+        {"task": "best", "epsilon": 2.0, "direction": "minimize"},
         sum(map(len, arms.values())) // len(arms),
         "a table of all flights",
         all_of_it=True,
@@ -133,7 +133,7 @@ def test_set() -> Job:
         "test set",
         "which of 10 models is the best on these 1,000 items, within .02?",
         arms,
-        {"task": "best-mean", "epsilon": 0.02},
+        {"task": "best", "epsilon": 0.02},
         items,
         "every item asked of every model",
         all_of_it=True,
@@ -227,7 +227,7 @@ def do(job: Job, runs: int) -> list[Way]:
         budget,
         way("proved", replicate(instance, runs=runs, **job.options)),
     ]
-    if job.options["task"] == "best-mean" and "items" not in job.description:
+    if job.options["task"] == "best" and "items" not in job.description:
         ways.append(best_of_optuna(job, instance, round(budget.trials), min(runs, OPTUNA_RUNS)))
     return ways
 

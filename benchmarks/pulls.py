@@ -30,7 +30,7 @@ PULLS: tuple[tuple[str, dict[str, Any], float | None], ...] = (
 def cases(quick: bool) -> Iterator[Case]:
     """One row for each promise."""
     for instance, options, promised in PULLS:
-        short = {"budget": 2_000} if "budget" in options else {"max_pulls": 2_000}
+        short = {"budget": 2_000} if "budget" in options else {"max_trials": 2_000}
         yield average_pull(instance, options, short if quick else {}, promised, 1 if quick else 7)
 
 

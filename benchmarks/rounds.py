@@ -44,14 +44,14 @@ def cases(quick: bool) -> Iterator[Case]:
     ):
         most = min(cap, 5_000) if quick else cap
         name = f"ramgape, {instance.name}, K = {len(instance.arms)}, epsilon {epsilon:g}"
-        options = {"epsilon": epsilon, "bound": "paper", "max_pulls": most}
+        options = {"epsilon": epsilon, "bound": "paper", "max_trials": most}
         yield whole_run(name, instance, options, repeats, target, goal)
     for noise in (
         "gaussian",
         "any",
     ):  # the same arms and draws: what a round costs more, or less, where nothing is known
         arms = load_instance("paper-gaussian:10").arms
-        options = {"epsilon": 0.02, "risk": "std", "max_pulls": 5_000 if quick else 10**9}
+        options = {"epsilon": 0.02, "risk": "std", "max_trials": 5_000 if quick else 10**9}
         instance = Instance("paper-gaussian:10", arms, None, noise)
         yield whole_run(f"ramgape, paper-gaussian:10, noise {noise}, risk std", instance, options, repeats, None, None)
     for policy, about in POLICIES.items():
@@ -83,7 +83,7 @@ def fixed_pulls(policy: str, kind: str, arm_count: int, pulls: int, repeats: int
     def measure() -> Iterator[Row]:
         instance = instance_of(arm_count)
         initial = 2 * arm_count
-        options: dict[str, Any] = {"epsilon": 0.0, "bound": "paper", "max_pulls": initial + pulls}
+        options: dict[str, Any] = {"epsilon": 0.0, "bound": "paper", "max_trials": initial + pulls}
         if kind == "budget":
             options = {"epsilon": 0.05, "budget": initial + pulls}
         spec = simulated_spec(instance, policy=policy, **options)

@@ -57,7 +57,7 @@ def numpy_seconds(arm_count: int, pulls: int, seed: int) -> float:
         epsilon=EPSILON,
         delta=DEFAULT_DELTA,
         rho=spec.rho,
-        max_pulls=pulls,
+        max_trials=pulls,
     ).samples
     return (clock() - begun) / made
 

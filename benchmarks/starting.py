@@ -33,11 +33,11 @@ def pull(arm):
     moments.append(time.perf_counter())
     return 0.5
 moments = []
-ramgape.identify(pull, ["a", "b"], reward_range=(0, 1), epsilon=0.05, max_pulls=4)
+ramgape.identify(pull, ["a", "b"], reward_range=(0, 1), epsilon=0.05, max_trials=4)
 print(moments[0] - begun)
 """
 SIMULATE = f"""{HEAD}
-ramgape.simulate("paper:46", epsilon=0.05, max_pulls=20)
+ramgape.simulate("paper:46", epsilon=0.05, max_trials=20)
 print(time.perf_counter() - begun)
 """
 

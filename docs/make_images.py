@@ -88,7 +88,7 @@ def budget() -> ramgape.Result:
 
 def ceiling() -> ramgape.Result:
     """As docs/guides/questions.md has it."""
-    return ramgape.simulate("random-beta:3", risk="std", task="best-mean:max-risk=0.2", epsilon=0.02, seed=1)
+    return ramgape.simulate("random-beta:3", risk="std", task="best:max-risk=0.2", epsilon=0.02, seed=1)
 
 
 def control() -> ramgape.Result:
@@ -178,7 +178,7 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     "plane-outlier.png": partial(plane, timed),
     "plane-newcomer.png": partial(plane, newcomer),
     "plane-budget.png": partial(plane, budget),
-    "plane-ceiling.png": partial(plane, partial(scored, task="best-mean:max-risk=0.2")),
+    "plane-ceiling.png": partial(plane, partial(scored, task="best:max-risk=0.2")),
     "plane-floor.png": partial(plane, partial(scored, task="least-risk:min-mean=0.5")),
     "plane-score.png": partial(plane, partial(scored, task="best-score:weight=1")),
     "plane-top.png": partial(plane, partial(scored, task="top:3")),

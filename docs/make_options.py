@@ -11,8 +11,8 @@ REFERENCE = """# Options
 Written by `python docs/make_options.py`; the table behind it is src/ramgape/options.py.
 
 The names are those of keywords (`identify`, `simulate` and `replicate`, `plan`, `analyze`, and `Study.create`, here
-*study*) and of keys in study files (*file*). Commands write them with dashes: `--max-pulls`. What is marked *in Search*
-or *in Trials* may be given by itself or in `search=Search(...)` or `trials=Trials(...)`, but not both ways.
+*study*) and of keys in study files (*file*). Commands write them with dashes: `--max-trials`. What is marked
+*in Search* or *in Trials* may be given by itself or in `search=Search(...)` or `trials=Trials(...)`, but not both ways.
 
 `risk`, `noise` and `task` are objects or text, everywhere in one form, NAME[:VALUE | KEY=VALUE,...]: `cvar:0.1`,
 `cvar:level=0.1`, `gaussian:resolution=0.5`.

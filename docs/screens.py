@@ -28,12 +28,12 @@ def couriers() -> ramgape.Result:
 
 def undecided() -> ramgape.Result:
     """A search that a cap ends: of each arm, what is missing."""
-    return ramgape.simulate("paper:46", epsilon=0.02, max_pulls=3_000, seed=0)
+    return ramgape.simulate("paper:46", epsilon=0.02, max_trials=3_000, seed=0)
 
 
 def ceiling() -> ramgape.Result:
     """The best mean among arms that are safe enough."""
-    return ramgape.simulate("paper:46", task="best-mean:max-risk=0.2", risk="std", epsilon=0.05, seed=0)
+    return ramgape.simulate("paper:46", task="best:max-risk=0.2", risk="std", epsilon=0.05, seed=0)
 
 
 def study() -> Any:
@@ -85,7 +85,7 @@ def timing() -> Any:
         used = {"user": 0.9 * seconds, "system": 0.06 * seconds, "exit_code": 0}
         return ramgape.Outcome(seconds, info={OURS: used})
 
-    asked = describe_commands(list(means), HowTimed(), {"task": "best-mean", "interleave": True, "seed": 1})
+    asked = describe_commands(list(means), HowTimed(), {"task": "best", "interleave": True, "seed": 1})
     with ramgape.Study.create("commands", means, **asked.options) as commands:
         run_study(commands, run, progress=False)
         return ConsoleView(measure(commands, commands.report(), None, 0.001, typed=True))  # type: ignore[arg-type]

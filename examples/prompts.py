@@ -106,7 +106,7 @@ def main() -> None:
         list(PROMPTS),
         items=list(QUESTIONS),
         reward_range=(0, 1),
-        task="best-mean",
+        task="best",
         epsilon=0.05,
         price=prices,
         spend=20.0,

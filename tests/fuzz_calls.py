@@ -52,11 +52,11 @@ SEARCH: Mapping[str, Any] = {"reward_range": (0, 1), "budget": 20}
 
 # What a call needs to get anywhere, and to end soon.
 NEEDED: Mapping[str, Mapping[str, Any]] = {
-    "identify": {"pull": coin, "arms": ("a", "bb", "c"), "max_pulls": 500, **SEARCH},
+    "identify": {"pull": coin, "arms": ("a", "bb", "c"), "max_trials": 500, **SEARCH},
     "analyze": {"rows": ROWS, "reward_range": (0, 1)},
-    "simulate": {"max_pulls": 500},
-    "replicate": {"max_pulls": 300, "runs": 2},
-    "plan": {"max_pulls": 300, "runs": 1, "epsilons": [0.5], "deltas": [0.3]},
+    "simulate": {"max_trials": 500},
+    "replicate": {"max_trials": 300, "runs": 2},
+    "plan": {"max_trials": 300, "runs": 1, "epsilons": [0.5], "deltas": [0.3]},
     "Study.create": {"name": "new", "arms": ("a", "bb"), **SEARCH},
     "Study.run": {"pull": coin, "progress": False},
     "Instance": {"name": "mine", "arms": ARMS, "reward_range": (0, 1), "noise": "bounded"},
@@ -258,7 +258,7 @@ def new_object(target: Target, rng: random.Random) -> Any:
             return ramgape.Study.load(
                 rng.choice(("models", "models", "models", "done", "gauss", MARKUP)), "sqlite:///studies.db"
             )
-        options = {"noise": "gaussian", "epsilon": 0.5, "max_pulls": 50} if rng.random() < 0.3 else SEARCH
+        options = {"noise": "gaussian", "epsilon": 0.5, "max_trials": 50} if rng.random() < 0.3 else SEARCH
         study = ramgape.Study.create("memory", ["a", "bb"], **options)
         for pull in study.ask(rng.randrange(1, 4)):
             study.tell(pull, 0.5)

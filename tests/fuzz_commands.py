@@ -72,8 +72,8 @@ KINDS: Mapping[str, Kind] = {
     "epsilon": Kind(("0.3", "0.5", "0", "0.4,0.2"), (*NO_NUMBERS, "-1", "0.1,", "0.1,-1", "0.1,nan"), ODD_NUMBERS),
     "delta": Kind(("0.05", "0.3"), (*NO_NUMBERS, "0", "1", "-1"), ("1e-300", "0.1_5")),
     "budget": count("20", "40", "2e1", least=1, odd=("1", "3")),
-    "max_pulls": count("100", "3e2", least=1, odd=("1",)),
-    "initial_pulls": count("2", "3", least=1, odd=("1", "1e15")),
+    "max_trials": count("100", "3e2", least=1, odd=("1",)),
+    "initial_trials": count("2", "3", least=1, odd=("1", "1e15")),
     "runs": count("1", "2", least=1),
     "jobs": Kind(("1",), NO_COUNTS),
     "cluster": Kind((), ("nowhere", "", "http://127.0.0.1:1", *STRANGE)),
@@ -155,8 +155,8 @@ OTHERS: Mapping[str, Kind] = {
 }  # fmt: skip
 # What a verb needs to get anywhere, and to end soon.
 NEEDED: Mapping[str, Mapping[str, Any]] = {
-    "simulate": {"max_pulls": "200"},
-    "plan": {"max_pulls": "200", "runs": "1", "epsilons": "0.5", "deltas": "0.3"},
+    "simulate": {"max_trials": "200"},
+    "plan": {"max_trials": "200", "runs": "1", "epsilons": "0.5", "deltas": "0.3"},
     "analyze": {"arm_column": "arm", "reward_column": "reward", "reward_range": ("0", "1")},
     "study create": {"arm": NAMES, "reward_range": ("0", "1"), "budget": "20"},
     "study tell": {"pull": None, "reward": "0.5"},

@@ -147,8 +147,8 @@ KINDS: Mapping[str, Kind] = {
     ),
     "delta": Kind((0.05, 0.5, 0.2), (*NO_FLOATS, 0, 1, -1, 2, math.inf), (None, 1e-300, 5e-324, 1 - 1e-16)),
     "budget": count(20, 40.0, np.int64(30), none=True, least=1, odd=(None, 1, 3, 500)),
-    "max_pulls": count(100, 500, 1e3, none=True, least=1, odd=(None, 1, 3, 20)),
-    "initial_pulls": count(2, 3, 5.0, least=1, odd=(1, 10**6, 2**53)),
+    "max_trials": count(100, 500, 1e3, none=True, least=1, odd=(None, 1, 3, 20)),
+    "initial_trials": count(2, 3, 5.0, least=1, odd=(1, 10**6, 2**53)),
     "seed": count(0, 7, 2**40, 3.0, none=True, odd=(None, 2**53)),
     "runs": count(1, 2, 3.0, least=1),
     "next_pulls": count(0, 1, 10, odd=(10_001,)),
@@ -186,9 +186,9 @@ KINDS: Mapping[str, Kind] = {
     "direction": Kind(("maximize", "minimize"), (*NO_NAMES, None, "max")),
     "task": Kind(("pareto",), (*NO_NAMES, None, "best", "pareto:1")),
     "search": Kind(
-        (None, ramgape.Search(), ramgape.Search(bound="auto", max_pulls=500)),
+        (None, ramgape.Search(), ramgape.Search(bound="auto", max_trials=500)),
         (5, "egp", [], True, ramgape.Search, ramgape.Trials(), ramgape.Search(policy="no"), ramgape.Search(alarm=1)),
-        (ramgape.Search(policy="evidence"), ramgape.Search(initial_pulls=3)),
+        (ramgape.Search(policy="evidence"), ramgape.Search(initial_trials=3)),
     ),
     "trials": Kind(
         (None, ramgape.Trials()),

@@ -119,13 +119,13 @@ failure = 5
 expired = 5
 expired = "fail"
 noise = "gaussian"
-max_pulls = 1979-05-27
-max_pulls = 99999999999999999999999999999999999999999999999999999999
+max_trials = 1979-05-27
+max_trials = 99999999999999999999999999999999999999999999999999999999
 alpha = []
 """
 BROKEN_TOML = {
     **{line: STUDY.format(line).encode() for line in BROKEN_LINES.split("\n") if line},
-    "many digits": STUDY.format(f"max_pulls = {'9' * 5000}").encode(),
+    "many digits": STUDY.format(f"max_trials = {'9' * 5000}").encode(),
     "empty": b"",
     "no arms": b"[study]\nbudget = 4\nreward_range = [0, 1]\n",
     "one arm": b'[study]\nbudget = 4\nreward_range = [0, 1]\n[arms]\na = "echo 1"\n',

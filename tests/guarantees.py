@@ -82,7 +82,7 @@ def random_instances(seed: int, *, noise: str, rho: float, smallest_gap: float) 
 
 def one_run(instance: Instance, seed: int, learn: Kernel | None = None, **options: Any) -> Result:
     """A simulated search, perhaps with another way to learn."""
-    options.setdefault("max_pulls", 5_000_000)  # a rule that never stops is to fail, not to hang
+    options.setdefault("max_trials", 5_000_000)  # a rule that never stops is to fail, not to hang
     spec = simulated_spec(instance, **options)
     engine = Engine(spec)
     if learn is not None:

@@ -70,7 +70,7 @@ def drawn(draw, parameters, values, generator, runs, pulls):  # type: ignore[no-
 def spec_of(runs: int, risk: str) -> Spec:
     """A search over so many arms, of which the first looks are at the first of `FIRST_LOOKS`."""
     return make_spec(
-        [str(run) for run in range(runs)], epsilon=0.0, risk=risk, initial_pulls=FIRST_LOOKS[0], max_pulls=2**40
+        [str(run) for run in range(runs)], epsilon=0.0, risk=risk, initial_trials=FIRST_LOOKS[0], max_trials=2**40
     )
 
 
@@ -120,7 +120,7 @@ def false_claims(
     family: Distribution, rival: Distribution, runs: int, risk: str = "std", *, pulls: Any = (400, 400), seed: int = 1
 ) -> NDArray[np.float64]:
     """The largest evidence in each run, with so many pulls in turn, that an arm is ahead by what it is not."""
-    spec = make_spec([str(arm) for arm in range(2 * runs)], epsilon=0.0, risk=risk, max_pulls=2**40)
+    spec = make_spec([str(arm) for arm in range(2 * runs)], epsilon=0.0, risk=risk, max_trials=2**40)
     state: State = make_state(spec, "central-limit", spec.delta)
     measure = make_risk(risk)
     in_risk = spec.unit_scale * (measure.value_of(family) - measure.value_of(rival))

@@ -48,7 +48,7 @@ def searches(family: str, runs: int = RUNS, **options: Any) -> Replication:
     instance = Instance(
         "rare", tuple(Arm(name, usual(*arm)) for name, arm in zip("AB", arms, strict=True)), None, "any"
     )
-    return replicate(instance, runs=runs, task="best-mean", **{**asked, "max_pulls": 200_000, **options})
+    return replicate(instance, runs=runs, task="best", **{**asked, "max_trials": 200_000, **options})
 
 
 if __name__ == "__main__":

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ramgape.common.old_names import ATTRIBUTES
 from ramgape.search.result import ArmReport, Goal, Result, Verdict
 
 NOT_PULLED: dict[str, Any] = {
     "verdict": "undecided",
     "certified": False,
-    "pulls": 0,
+    "trials": 0,
     "mean": math.nan,
     "mean_interval": (-math.inf, math.inf),
     "risk": math.nan,
@@ -51,7 +52,7 @@ def make_arm(name: str, mean: float = 0.5, risk: float = 0.1, verdict: Verdict =
         "certified": verdict != "undecided",
         "certificate": "none" if verdict == "undecided" else verdict,
         "dominated_by": None,
-        "pulls": 100,
+        "trials": 100,
         "mean": mean,
         "mean_interval": (mean - 0.05, mean + 0.05),
         "risk": risk,
@@ -59,7 +60,7 @@ def make_arm(name: str, mean: float = 0.5, risk: float = 0.1, verdict: Verdict =
         "variance": 0.04,
         "doubt": 0.01,
     }
-    values |= others
+    values |= _present(others)
     shown = {"std": math.sqrt(values["variance"]), "risk_shown": values["risk"]}
     return ArmReport(**{**shown, "risk_shown_interval": values["risk_interval"], **values})
 
@@ -68,18 +69,18 @@ def make_result(*arms: ArmReport, **others: Any) -> Result:
     """A result of these arms, or of three; those with verdict "in" are returned."""
     arms = arms or (
         make_arm("A", 0.4, 0.05, variance=0.01),
-        make_arm("B", 0.3, 0.20, "out", dominated_by="A", pulls=50),
-        make_arm("C", 0.7, 0.15, variance=0.09, pulls=250),
+        make_arm("B", 0.3, 0.20, "out", dominated_by="A", trials=50),
+        make_arm("C", 0.7, 0.15, variance=0.09, trials=250),
     )
     values: dict[str, Any] = {
         "arms": arms,
-        "front": tuple(arm.name for arm in arms if arm.verdict == "in"),
+        "answer": tuple(arm.name for arm in arms if arm.verdict == "in"),
         "stopped": "confidence",
         "goal_reached": True,
         "guarantee": "no returned arm is dominated by 0.05 or more, with probability 0.95",
         "certified_epsilon": 0.041234,
         "certified_delta": 0.05,
-        "samples": sum(arm.pulls for arm in arms),
+        "trials": sum(arm.trials for arm in arms),
         "goal": Goal("confidence", epsilon=0.05, delta=0.05, budget=None),
         "risk": "mean-variance:1",
         "risk_formula": "variance - 1 mean",
@@ -93,4 +94,8 @@ def make_result(*arms: ArmReport, **others: Any) -> Result:
         "interval_bound": "hoeffding",
         "seed": 7,
     }
-    return Result(**{**values, **others})
+    return Result(**{**values, **_present(others)})
+
+
+def _present(given: dict[str, Any]) -> dict[str, Any]:
+    return {ATTRIBUTES.get(name, name): value for name, value in given.items()}

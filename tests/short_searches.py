@@ -39,10 +39,10 @@ ITEMS = Instance(
     items=24,
 )
 RISKS = ("std", "mean-variance:0.5", "variance", "semivariance:0.5", "entropic:3", "cvar:0.1")
-GOALS: tuple[dict[str, Any], ...] = ({"epsilon": 0.01, "max_pulls": 60}, {"epsilon": 0.05, "budget": 60})
+GOALS: tuple[dict[str, Any], ...] = ({"epsilon": 0.01, "max_trials": 60}, {"epsilon": 0.05, "budget": 60})
 
 
-CEILING = {"task": "best-mean:max-risk=0.05", "risk": "variance"}
+CEILING = {"task": "best:max-risk=0.05", "risk": "variance"}
 
 
 def cases() -> Iterator[tuple[Instance, dict[str, Any]]]:
@@ -51,9 +51,9 @@ def cases() -> Iterator[tuple[Instance, dict[str, Any]]]:
         for goal in GOALS:
             for options in (
                 *({"bound": bound, "risk": risk} for bound in BOUNDS for risk in RISKS),
-                *({"bound": name, "risk": "std", "task": "best-mean"} for name in BOUNDS if BOUNDS[name].means_only),
+                *({"bound": name, "risk": "std", "task": "best"} for name in BOUNDS if BOUNDS[name].means_only),
                 *(
-                    {"policy": name, **(CEILING if rule.bound else {"task": "best-mean"} if rule.of_questions else {})}
+                    {"policy": name, **(CEILING if rule.bound else {"task": "best"} if rule.of_questions else {})}
                     for name, rule in POLICIES.items()
                 ),
             ):

@@ -201,7 +201,7 @@ def test_adaptive_searches_raise_few_false_alarms() -> None:
     false = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        engine = Engine(make_spec(range(5), epsilon=0.05, alarm=0.05, max_pulls=800, **QUICK))
+        engine = Engine(make_spec(range(5), epsilon=0.05, alarm=0.05, max_trials=800, **QUICK))
         while (arm := engine.ask()) is not None:
             engine.tell(arm, float(rng.beta(*shapes[arm])))
         false += bool(engine.alarms)
@@ -342,7 +342,7 @@ def restored() -> tuple[Alarm, ...]:
 
 def identified() -> tuple[Alarm, ...]:
     streams = {name: iter([reward for arm, reward in ROWS if arm == name]) for name in "ABC"}
-    options = {**QUICK, "policy": "round-robin", "epsilon": 0.0, "max_pulls": len(ROWS)}
+    options = {**QUICK, "policy": "round-robin", "epsilon": 0.0, "max_trials": len(ROWS)}
     return ramgape.identify(lambda arm: next(streams[arm]), list("ABC"), **options).alarms
 
 
@@ -418,7 +418,7 @@ def test_simulations_are_not_watched() -> None:
     spec = simulated_spec(load_instance("paper:46"), epsilon=0.05)
     assert spec.alarm is None
     assert Engine(spec).watch is None
-    assert ramgape.simulate("paper:46", epsilon=0.05, max_pulls=50).alarm is None
+    assert ramgape.simulate("paper:46", epsilon=0.05, max_trials=50).alarm is None
     watching = Engine(replace(spec, alarm=0.01))
     assert watching.watch is not None
     watching.advance(load_instance("paper:46").sampler(), np.random.default_rng(1), 50)

@@ -66,7 +66,7 @@ def options_for(bound: str, risk: str) -> dict[str, Any]:
     kind: dict[str, Any] = {"reward_range": (-1.0, 2.0)} if ASSUMPTIONS[noise].ranged else {"noise": noise}
     stated: dict[str, Any] = {"gaussian-paper": {"sigma_max": 0.6}, "heavy": {"kurtosis": 9.0}}.get(bound, {})
     if BOUNDS[bound].means_only:
-        stated = {"sigma_max": 0.6, "task": "best-mean"}
+        stated = {"sigma_max": 0.6, "task": "best"}
     return {**kind, "bound": bound, "risk": risk, **stated}
 
 

@@ -54,9 +54,9 @@ def box_of(engine: Engine) -> list[float]:
 
 
 def test_a_range_alone_is_bounded_and_nothing_is_any() -> None:
-    assert make_spec(NAMES, epsilon=0.1).noise == "any"
+    assert make_spec(NAMES, epsilon=0.1).assumption == "unknown"
     assert make_spec(NAMES, epsilon=0.1, noise="any") == make_spec(NAMES, epsilon=0.1)
-    assert make_spec(NAMES, epsilon=0.1, reward_range=(0, 1)).noise == "bounded"
+    assert make_spec(NAMES, epsilon=0.1, reward_range=(0, 1)).assumption == "bounded"
     spec = make_spec(NAMES, epsilon=0.1)
     assert (spec.bound, spec.policy) == ("central-limit-pairwise", "evidence")
     assert make_spec(NAMES, epsilon=0.1, policy="ramgape").bound == "central-limit"
@@ -67,13 +67,13 @@ def test_a_range_alone_is_bounded_and_nothing_is_any() -> None:
 
 def test_first_looks_are_the_noises_own_unless_stated() -> None:
     spec = make_spec(NAMES, epsilon=0.1)
-    assert (spec.initial_pulls, spec.first_looks) == (10, ASSUMPTIONS["any"].first_looks) == (10, (10, 20))
-    spec = make_spec(NAMES, epsilon=0.1, initial_pulls=5)
-    assert (spec.initial_pulls, spec.first_looks) == (5, (5, 5))
+    assert (spec.initial_trials, spec.first_looks) == (10, ASSUMPTIONS["unknown"].first_looks) == (10, (10, 20))
+    spec = make_spec(NAMES, epsilon=0.1, initial_trials=5)
+    assert (spec.initial_trials, spec.first_looks) == (5, (5, 5))
     spec = make_spec(NAMES, budget=20)  # a budget may be less than the first looks of all arms
-    assert (spec.initial_pulls, spec.first_looks) == (2, (10, 20))
+    assert (spec.initial_trials, spec.first_looks) == (2, (10, 20))
     spec = make_spec(NAMES, epsilon=0.1, reward_range=(0, 1))
-    assert (spec.initial_pulls, spec.first_looks) == (2, (2, 2))
+    assert (spec.initial_trials, spec.first_looks) == (2, (2, 2))
 
 
 def test_commands_and_study_files_need_no_range(tmp_path: Path) -> None:
@@ -82,18 +82,18 @@ def test_commands_and_study_files_need_no_range(tmp_path: Path) -> None:
     log.write_text("arm,reward\n" + "".join(f"a,{low}\nb,{high}\n" for low, high in rewards), encoding="utf-8")
     columns = ("--arm-column", "arm", "--reward-column", "reward")
     printed = call_json("analyze", str(log), *columns)
-    assert (printed["noise"], printed["rigour"]) == ("any", "approximate")
+    assert (printed["noise"], printed["rigour"]) == ("unknown", "approximate")
     assert "at both ends" in complaint("analyze", str(log), *columns, "--reward-range", "0", "inf")
     file = tmp_path / "mine.toml"
     arms = '[arms]\nlow = "echo 1"\nhigh = "echo 2"\n'
     file.write_text(f"[study]\nepsilon = 0.1\n{arms}", encoding="utf-8")
-    assert make_spec(NAMES, **read_study_file(file).options).noise == "any"
+    assert make_spec(NAMES, **read_study_file(file).options).assumption == "unknown"
     timing = '[study]\nepsilon = 0.1\nreward = "elapsed"\ntimeout = 2\n'
-    for stated, noise in (("", "any"), ("bounded", "bounded"), ("gaussian:resolution=1", "gaussian")):
+    for stated, noise in (("", "unknown"), ("bounded", "bounded"), ("gaussian:resolution=1", "gaussian")):
         line = f'noise = "{stated}"\n' if stated else ""
         file.write_text(f"{timing}{line}{arms}", encoding="utf-8")
         options = {key: value for key, value in read_study_file(file).options.items() if key in Options.__annotations__}
-        assert make_spec(NAMES, **options).noise == noise
+        assert make_spec(NAMES, **options).assumption == noise
 
 
 # --- boxes ------------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_nothing_is_said_before_the_first_looks() -> None:
     assert box_of(fed(rewards[:19]))[2:] == unknown
     assert np.isfinite(box_of(fed(rewards[:19]))[:2]).all()
     assert np.isfinite(box_of(fed(rewards[:20]))).all()
-    assert np.isfinite(box_of(fed(rewards[:16], initial_pulls=16))).all()
+    assert np.isfinite(box_of(fed(rewards[:16], initial_trials=16))).all()
 
 
 # --- arms whose rewards are all equal ---------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ WITH_A_CONSTANT = (Gaussian(1.0, 0.25), Gaussian(2.0, 1.0), Gaussian(0.0, 1.0), 
 
 @pytest.mark.parametrize("policy", ["ramgape", "evidence", "ra-lucb", "round-robin", "psi-unif-elim", "ape"])
 def test_a_constant_arm_ends_a_search_that_waits_for_it(policy: str) -> None:
-    result = simulate(instance_of(*WITH_A_CONSTANT), epsilon=0.3, risk="std", policy=policy, seed=3, max_pulls=20_000)
+    result = simulate(instance_of(*WITH_A_CONSTANT), epsilon=0.3, risk="std", policy=policy, seed=3, max_trials=20_000)
     assert (result.stopped, result.goal_reached) == ("constant", False)
     assert 1_000 <= result.arm("arm 3").pulls <= 1_010  # a rule of pairs may take it along once more
     assert "all rewards of arm 3 are equal" in result.guarantee
@@ -191,7 +191,7 @@ def test_a_constant_arm_ends_a_search_that_waits_for_it(policy: str) -> None:
 
 
 def test_arms_that_are_all_constant_end_a_search_too() -> None:
-    result = simulate(instance_of(Data((1.5, 1.5)), Data((2.5, 2.5))), epsilon=0.3, risk="std", max_pulls=20_000)
+    result = simulate(instance_of(Data((1.5, 1.5)), Data((2.5, 2.5))), epsilon=0.3, risk="std", max_trials=20_000)
     assert result.stopped == "constant"
     assert 2_000 <= result.samples <= 2_020  # looks are a hundredth of the pulls apart
     assert "each of these arms gave equal rewards only: arm 0, arm 1" in result.guarantee
@@ -240,7 +240,7 @@ def test_what_was_accepted_while_it_was_set_aside_is_not_proved_when_it_varies_a
 def test_equal_rewards_are_named_where_nothing_waits_for_them() -> None:
     rows = [("a", 1.0)] * 30 + [("b", value) for value in np.linspace(0.0, 1.0, 30)]
     result = analyze(rows).result
-    assert (result.stopped, result.noise, result.rigour) == ("data", "any", "approximate")
+    assert (result.stopped, result.noise, result.rigour) == ("data", "unknown", "approximate")
     assert any(warning.startswith("all rewards of a are equal") for warning in result.warnings)
 
 
@@ -283,7 +283,7 @@ def test_bounded_and_gaussian_results_are_proved() -> None:
 def test_sentences_name_what_may_have_gone_unseen() -> None:
     """In the arm of the answer with the fewest trials, whatever the others have had: 1 - 0.05 ** (1 / 10) is 0.259."""
     rewards = {"A": [0.1, 0.3] * 100, "B": [5.1, 5.3] * 5, "C": [1.1, 1.3] * 60}
-    result = analyze(rewards, epsilon=0.5, task="best-mean", alarm="off", shared=False).result
+    result = analyze(rewards, epsilon=0.5, task="best", alarm="off", shared=False).result
     limit = "n event with probability up to 26% may have gone unseen in the 10 trials of B"
     assert (result.stopped, result.front) == ("confidence", ("B",))
     assert result.guarantee.endswith(f"no arm has a mean 0.5 or more above that of B. A{limit}.")
@@ -334,7 +334,7 @@ def test_goals_of_studies_and_plans_say_so_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("risk", ["std", "mean-variance:0.1"])
 def test_simulated_and_told_rewards_lead_to_the_same_bits(risk: str) -> None:
     instance = instance_of(Exponential(1.0), LogNormal(0.0, 0.5), StudentT(5.0), Gamma(2.0))
-    spec = make_spec(instance.names, epsilon=0.3, risk=risk, max_pulls=3_000)
+    spec = make_spec(instance.names, epsilon=0.3, risk=risk, max_trials=3_000)
     generator, sampler = np.random.default_rng(7), instance.sampler()
     played, told = Engine(spec), Engine(spec)
     trace = np.zeros(3_000, ramgape.core.table.TRACE)

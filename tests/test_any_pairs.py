@@ -159,7 +159,7 @@ def test_searches_are_approximate_and_certified_by_comparisons() -> None:
 
 def test_a_constant_arm_ends_a_search_and_proves_nothing() -> None:
     arms = Gaussian(1.0, 0.25), Gaussian(2.0, 1.0), Gaussian(0.0, 1.0), Data((1.5, 1.5))
-    result = simulate(instance_of(*arms), epsilon=0.3, risk="std", seed=3, max_pulls=20_000, **METHOD)
+    result = simulate(instance_of(*arms), epsilon=0.3, risk="std", seed=3, max_trials=20_000, **METHOD)
     assert (result.stopped, result.goal_reached) == ("constant", False)
     assert 1_000 <= result.arm("arm 3").pulls <= 1_010
     assert result.samples < 1_300
@@ -169,14 +169,14 @@ def test_a_constant_arm_ends_a_search_and_proves_nothing() -> None:
 def test_an_arm_far_from_the_others_is_not_waited_for() -> None:
     """With few pulls of its own its box settles what a common scale of evidence does not, and no rule would pull it."""
     arms = Gaussian(0.0, 25.0), Gaussian(1.0, 1.0), Gaussian(1.02, 1.2)
-    result = simulate(instance_of(*arms), epsilon=0.0, risk="std", seed=4, max_pulls=400_000, **METHOD)
+    result = simulate(instance_of(*arms), epsilon=0.0, risk="std", seed=4, max_trials=400_000, **METHOD)
     assert result.stopped == "confidence"
     assert result.arm("arm 0").pulls < 2_000
 
 
 def test_told_rewards_lead_to_the_same_bits() -> None:
     instance = instance_of(Exponential(1.0), LogNormal(0.0, 0.5), StudentT(5.0))
-    spec = make_spec(instance.names, epsilon=0.3, risk="std", max_pulls=3_000, **METHOD)
+    spec = make_spec(instance.names, epsilon=0.3, risk="std", max_trials=3_000, **METHOD)
     generator, sampler = np.random.default_rng(7), instance.sampler()
     played, told = Engine(spec), Engine(spec)
     played.advance(sampler, generator, 3_000)

@@ -38,7 +38,7 @@ TEXTS = [
 ]
 WEIRD: list[Any] = [[], {}, [[]], {"a": {"b": [1, None]}}, [1, 2], ["a", "b"], [["a", 1]], {"arm": "a", "reward": 0.5}]
 OPTIONS = ["epsilon", "delta", "budget", "reward_range", "risk", "task", "noise", "policy", "bound", "items", "price"]
-OPTIONS += ["spend", "failure", "retries", "seed", "expected_arms", "max_pulls", "alarm", "in_order", "exploration"]
+OPTIONS += ["spend", "failure", "retries", "seed", "expected_arms", "max_trials", "alarm", "in_order", "exploration"]
 SENSIBLE: dict[str, Any] = {
     "epsilon": 0.3,
     "budget": 20,

@@ -19,7 +19,7 @@ from tests.engines import VirtualEngine
 from tests.guarantees import most_allowed
 
 CHANCES = {"A": 0.7, "B": 0.8}
-GOAL: dict[str, Any] = {"reward_range": (0, 1), "task": "best-mean", "epsilon": 0.09, "delta": 0.05}
+GOAL: dict[str, Any] = {"reward_range": (0, 1), "task": "best", "epsilon": 0.09, "delta": 0.05}
 WORKERS, SLOW = 64, 60.0
 
 

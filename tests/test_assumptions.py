@@ -34,7 +34,7 @@ def by_identify(rows: list[tuple[str, float]], tmp_path: Path, **options: Any) -
     rewards = (reward for _, reward in rows)
     arms = list(dict(rows))
     count = len(rows)
-    return identify(lambda arm: next(rewards), arms, policy="round-robin", max_pulls=count, **GAUSSIAN, **options)
+    return identify(lambda arm: next(rewards), arms, policy="round-robin", max_trials=count, **GAUSSIAN, **options)
 
 
 def by_study(rows: list[tuple[str, float]], tmp_path: Path, **options: Any) -> Result:

@@ -70,7 +70,7 @@ def test_batches_between_pulls_are_replayed_as_they_were(policy: str, tmp_path: 
     generator = np.random.default_rng(3)
     asked = {
         "policy": policy,
-        **({"task": "best-mean:max-risk=0.1", "risk": "variance"} if policy == "va-lucb" else {}),
+        **({"task": "best:max-risk=0.1", "risk": "variance"} if policy == "va-lucb" else {}),
     }
     options: dict[str, Any] = {**OPTIONS, **asked, "rho": None if "risk" in asked else OPTIONS["rho"]}
     study = Study.create("mixed", ARMS, storage=url, data=sorted_rows(2, 20), **options)

@@ -108,7 +108,7 @@ def test_nothing_is_run_where_the_reference_is_too_long(
 ) -> None:
     asked = {"seed": 0, "trials": 2, "delta": 0.05, "risk": "mean-variance:0.01", "policy": "ramgape", "bound": "auto"}
     outcome = run_job(
-        Job("race", {"instance": instance, "epsilon": epsilon, "longest": longest, "max_pulls": 1_000, **asked})
+        Job("race", {"instance": instance, "epsilon": epsilon, "longest": longest, "max_trials": 1_000, **asked})
     )
     assert outcome["samples"] == [1_000] * (2 * is_run)
     assert outcome["stopped"] == ["cap"] * (2 * is_run)

@@ -241,7 +241,7 @@ def test_a_call_that_is_tried_again(stays: bool) -> None:
     [
         (False, {"budget": 12, "policy": "round-robin", "in_order": False}),
         (True, {"budget": 12, "policy": "round-robin"}),
-        (True, {"epsilon": 0.0, "max_pulls": 12, "bound": "running"}),  # whose averages are over the first rounds
+        (True, {"epsilon": 0.0, "max_trials": 12, "bound": "running"}),  # whose averages are over the first rounds
     ],
 )
 def test_the_first_pull_is_the_last_to_end(

@@ -69,7 +69,7 @@ def legal_specs(instance: Instance, bound: str, risk: str) -> list[Spec]:
     tolerance, most = (0.5, 30_000) if slow else (0.3, 6_000)
     if risk == "std" and bound in ("paper", "hoeffding"):  # the root of a variance that might be 0 is known last
         most *= 8
-    goal: dict[str, Any] = {"epsilon": (tolerance, tolerance), "max_pulls": most, "bound": bound, "risk": RISKS[risk]}
+    goal: dict[str, Any] = {"epsilon": (tolerance, tolerance), "max_trials": most, "bound": bound, "risk": RISKS[risk]}
     found = []
     for policy in POLICIES:
         for returned in ("last", "smallest-doubt"):
@@ -89,7 +89,7 @@ def legal_specs(instance: Instance, bound: str, risk: str) -> list[Spec]:
     ],
 )
 def test_a_confident_end_is_a_proof_of_what_is_returned(bound: str, risk: str) -> None:
-    instances = {"gaussian": NORMAL, "bounded": BOUNDED, "any": UNKNOWN, "heavy": HEAVY, "items": ITEMS}
+    instances = {"gaussian": NORMAL, "bounded": BOUNDED, "unknown": UNKNOWN, "heavy": HEAVY, "items": ITEMS}
     instance = instances[BOUNDS[bound].assumptions[0]]
     specs = legal_specs(instance, bound, risk)
     assert {spec.returned for spec in specs} == {"last", "smallest-doubt"}
@@ -158,7 +158,7 @@ def test_such_a_stop_leaves_a_study_done_but_undecided() -> None:
 def test_the_sentence_says_that_its_assumption_is_in_doubt() -> None:
     """Rewards that drift: new intervals contradict older ones."""
     rewards = itertools.chain([0.1] * 3_000, itertools.repeat(0.9))
-    goal: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.0, "bound": "hoeffding", "max_pulls": 9_000}
+    goal: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.0, "bound": "hoeffding", "max_trials": 9_000}
     goal["alarm"] = "off"  # which would come first
     result = identify(lambda arm: next(rewards) * (0.5 if arm == "a" else 1.0), ["a", "b"], **goal)
     assert "for independent draws from one distribution for each arm, in [0, 1]: " in result.guarantee

@@ -129,7 +129,7 @@ def test_processes_change_nothing() -> None:
 
 
 def test_a_cap_leaves_the_question_open() -> None:
-    printed = call_json(*SEARCH, "--max-pulls", "1e3", "--runs", "2")
+    printed = call_json(*SEARCH, "--max-trials", "1e3", "--runs", "2")
     assert [run["stopped"] for run in printed["runs"]] == ["cap", "cap"]
     assert [run["samples"] for run in printed["runs"]] == [1000, 1000]
     assert printed["undecided_rate"] == 1.0
@@ -154,8 +154,8 @@ def test_exploration_by_value_and_by_name() -> None:
 
 def test_the_other_options_reach_the_search() -> None:
     printed = call_json(
-        "simulate", "paper-gaussian:3", "--epsilon", "0.1", "--sigma-max", "0.5", "--initial-pulls", "4",
-        "--max-pulls", "40", "--direction", "minimize", "--policy", "round-robin",
+        "simulate", "paper-gaussian:3", "--epsilon", "0.1", "--sigma-max", "0.5", "--initial-trials", "4",
+        "--max-trials", "40", "--direction", "minimize", "--policy", "round-robin",
     )  # fmt: skip
     assert (printed["bound"], printed["policy"]) == ("gaussian", "round-robin")
     assert set(printed["runs"][0]["pulls"].values()) == {4}
@@ -239,7 +239,7 @@ def test_a_summary_fits_wide_and_narrow_terminals() -> None:
 
 
 def test_a_summary_knows_what_was_not_judged() -> None:
-    capped = ramgape.replicate("paper:46", runs=2, epsilon=0.02, max_pulls=100)
+    capped = ramgape.replicate("paper:46", runs=2, epsilon=0.02, max_trials=100)
     said = dict(facts(capped, "+/-"))
     assert said["Wrong"] == "unknown, since no run came to an answer"
     assert said["Undecided"].startswith("2 of 2 runs")
@@ -279,13 +279,13 @@ def test_a_picture_of_the_first_run(tmp_path: Path) -> None:
         (("--budget", "1e400"), "budget must be a whole number"),
         (("--budget", "-5"), "budget must be a whole number"),
         (("--budget", "many"), "budget must be a number, got 'many'"),
-        (("--budget", "100", "--delta", "0.1"), "max_pulls"),
+        (("--budget", "100", "--delta", "0.1"), "max_trials"),
         (("--budget", "100", "--exploration", "-1"), "exploration must be"),
         (("--budget", "100", "--policy", "ramgape", "--exploration", "shrp"), "did you mean 'sharp'?"),
         (("--budget", "100", "--returned", "first"), "returned must be"),
         (("--budget", "100", "--bound", "paper"), "bound must be one that serves"),
-        (("--max-pulls", "3"), "max_pulls must be"),
-        (("--initial-pulls", "1"), "initial_pulls must be"),
+        (("--max-trials", "3"), "max_trials must be"),
+        (("--initial-trials", "1"), "initial_trials must be"),
         (("--direction", "up"), "direction must be"),
         (("--policy", "ramgap"), "did you mean 'ramgape'?"),
         (("--bound", "hoefding"), "did you mean 'hoeffding'?"),

@@ -224,7 +224,7 @@ def test_code_of_sources_long_gone_is_removed(tmp_path: Path, monkeypatch: pytes
 def played(seed: int = 4) -> Engine:
     """A simulated search by a rule that is soon compiled."""
     instance = load_instance("paper:46")
-    engine = Engine(simulated_spec(instance, bound="hoeffding", policy="round-robin", epsilon=0.01, max_pulls=1_000))
+    engine = Engine(simulated_spec(instance, bound="hoeffding", policy="round-robin", epsilon=0.01, max_trials=1_000))
     engine.rule = engine.rule._replace(stop=never)
     engine.advance(instance.sampler(), np.random.default_rng(seed), 1_000)
     return engine

@@ -57,7 +57,7 @@ def test_every_search_with_a_tolerance_ends_and_returns_better_arms_alone(task: 
     margin = 0.1 if "margin" in task else 0.0
     level, runs = 0.4 + margin, 40
     instance = coins(c=0.4, same=level, alike=level, above=level + 0.1, best=level + 0.3)
-    done = replicate(instance, runs=runs, task=task, policy=policy, epsilon=0.2, delta=0.1, max_pulls=100_000)
+    done = replicate(instance, runs=runs, task=task, policy=policy, epsilon=0.2, delta=0.1, max_trials=100_000)
     assert len(done.ended) == runs
     wrong = sum(not {"best"} <= set(run.front) <= {"above", "best"} for run in done.runs)
     assert wrong == done.errors <= int(scipy.stats.binom.ppf(1.0 - FALSE_ALARM, runs, 0.1))

@@ -389,7 +389,7 @@ def test_long_names_keep_what_tells_them_apart(names: list[str], limit: int, sho
 # --------------------------------------------------------------------------------------- why, and what is missing
 
 
-LIMITED = "best-mean:max-risk=0.2"
+LIMITED = "best:max-risk=0.2"
 CONTROL = {"task": "better-than:control=C", "control": "C"}
 OPEN: dict[str, Any] = {"verdict": "undecided", "doubt": 0.2}
 
@@ -410,10 +410,10 @@ OPEN: dict[str, Any] = {"verdict": "undecided", "doubt": 0.2}
         ({**OPEN, "doubt": math.inf, "variance": 0.0, "pulls": 2}, False, {}, "all rewards are equal"),
         ({**OPEN, "doubt": math.inf, "variance": 0.0, "pulls": 1}, False, {}, "too few trials"),
         ({**OPEN, "doubt": 0.01, "rival": "C"}, False, {}, "waits for C"),
-        ({"rival": "C"}, True, {"task": "best-mean"}, "ahead of C"),
-        ({"verdict": "out", "rival": "C"}, False, {"task": "best-mean"}, "behind C"),
-        ({**OPEN, "rival": "C"}, True, {"task": "best-mean"}, "is C better?"),
-        ({**OPEN, "rival": "C"}, False, {"task": "best-mean"}, "better than C?"),
+        ({"rival": "C"}, True, {"task": "best"}, "ahead of C"),
+        ({"verdict": "out", "rival": "C"}, False, {"task": "best"}, "behind C"),
+        ({**OPEN, "rival": "C"}, True, {"task": "best"}, "is C better?"),
+        ({**OPEN, "rival": "C"}, False, {"task": "best"}, "better than C?"),
         ({}, True, {"task": LIMITED}, "keeps the limit"),
         ({"verdict": "out"}, False, {"task": LIMITED}, "misses the limit"),
         (OPEN, True, {"task": LIMITED}, "misses the limit?"),

@@ -96,7 +96,7 @@ def test_an_end_from_elsewhere_is_an_end(reason: Any) -> None:
 
 
 def test_no_other_end_comes_after_the_last_pull() -> None:
-    engine = started(20, max_pulls=20)
+    engine = started(20, max_trials=20)
     engine.finish("callback")
     assert engine.stopped == "cap"
 

@@ -46,7 +46,7 @@ DRAWS: dict[str, Callable[[np.random.Generator, int], Floats]] = {  # each of de
 
 def learnt(bound: str, rewards: Floats, sigma_max: float = 1.0, **options: Any) -> Engine:
     """A search that has learnt rewards of its first arm, whose box is that of the last moment."""
-    options = {"noise": "heavy", "task": "best-mean", "epsilon": 0.0, **options}
+    options = {"noise": "heavy", "task": "best", "epsilon": 0.0, **options}
     engine = Engine(make_spec(["a", "b"], bound=bound, sigma_max=sigma_max, **options))
     with changing(engine) as state:
         state.arms["renewal"] = 2**62
@@ -230,7 +230,7 @@ def lost(bound: str, law: Distribution, sigma_max: float, runs: int, pulls: int)
     """Runs in which an interval of one of two arms has lost the mean at any time."""
     instance = Instance("two", (Arm("a", law), Arm("b", law)), None, f"heavy:sigma_max={sigma_max!r}")
     spec = simulated_spec(
-        instance, task="best-mean", epsilon=0.0, delta=DELTA, policy="round-robin", max_pulls=pulls, bound=bound
+        instance, task="best", epsilon=0.0, delta=DELTA, policy="round-robin", max_trials=pulls, bound=bound
     )
     truth, count = TrueArms(instance, spec).table(), 0
     for seed in range(runs):
@@ -263,28 +263,24 @@ HEAVY: dict[str, Any] = {"noise": "heavy:sigma_max=1.3", "epsilon": 0.3}
 
 @pytest.mark.parametrize("bound", NAMES)
 def test_what_they_cannot_serve_is_refused_with_what_they_can(bound: str) -> None:
-    for task in ("pareto", "least-risk", "best-mean:max-risk=1", "better-than:control=a,objective=both"):
-        with pytest.raises(
-            InvalidSpec, match=f"question must be about means alone with bound {bound}.*best-mean, top:2"
-        ):
+    for task in ("pareto", "least-risk", "best:max-risk=1", "better-than:control=a,objective=both"):
+        with pytest.raises(InvalidSpec, match=f"question must be about means alone with bound {bound}.*best, top:2"):
             make_spec(["a", "b", "c"], bound=bound, task=task, **HEAVY)
-    for task in ("best-mean", "top:2", "better-than:control=a"):
+    for task in ("best", "top:2", "better-than:control=a"):
         assert make_spec(["a", "b", "c"], bound=bound, task=task, **HEAVY).bound == bound
     with pytest.raises(InvalidSpec, match=f"^sigma_max must be given with bound {bound}"):
-        make_spec(["a", "b", "c"], bound=bound, task="best-mean", epsilon=0.3, noise="heavy:kurtosis=9")
+        make_spec(["a", "b", "c"], bound=bound, task="best", epsilon=0.3, noise="heavy:kurtosis=9")
     with pytest.raises(InvalidSpec, match=r"^bound must be one that serves bounded rewards"):
-        make_spec(["a", "b", "c"], bound=bound, task="best-mean", epsilon=0.3, reward_range=(0, 1))
+        make_spec(["a", "b", "c"], bound=bound, task="best", epsilon=0.3, reward_range=(0, 1))
     with pytest.raises(InvalidSpec, match=r"^bound must be one that serves heavy rewards.* fixed budget"):
-        make_spec(["a", "b", "c"], bound=bound, task="best-mean", budget=300, noise="heavy:sigma_max=1.3")
+        make_spec(["a", "b", "c"], bound=bound, task="best", budget=300, noise="heavy:sigma_max=1.3")
 
 
 @pytest.mark.parametrize("bound", NAMES)
 def test_searches_studies_and_logged_rewards_are_served(bound: str) -> None:
     arms = tuple(Arm(name, StudentT(5.0, mean)) for name, mean in (("low", 0.0), ("high", 1.0)))
-    options: dict[str, Any] = {**HEAVY, "bound": bound, "task": "best-mean"}
-    result = simulate(
-        Instance("t", arms, None, "heavy:sigma_max=1.3"), seed=1, bound=bound, task="best-mean", epsilon=0.3
-    )
+    options: dict[str, Any] = {**HEAVY, "bound": bound, "task": "best"}
+    result = simulate(Instance("t", arms, None, "heavy:sigma_max=1.3"), seed=1, bound=bound, task="best", epsilon=0.3)
     assert result.front == ("high",)
     assert result.stopped == "confidence"
     assert result.guarantee.startswith(

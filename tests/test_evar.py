@@ -173,7 +173,13 @@ def test_it_holds_at_all_times(arms: str, level: float) -> None:
 
 
 def test_both_roads_agree_to_the_bit() -> None:
-    options: dict[str, Any] = {"policy": "ramgape", "risk": "evar:0.3", "epsilon": 0.05, "delta": 0.3, "max_pulls": 151}
+    options: dict[str, Any] = {
+        "policy": "ramgape",
+        "risk": "evar:0.3",
+        "epsilon": 0.05,
+        "delta": 0.3,
+        "max_trials": 151,
+    }
     instance = ramgape.load_instance("paper:46")
     result = ramgape.simulate(instance, seed=3, **options)
     assert in_full(by_hand(instance, 3, **options)) == in_full(result)
@@ -184,7 +190,7 @@ def test_both_roads_agree_to_the_bit() -> None:
 def test_its_cost_is_said_only_where_it_has_one() -> None:
     result = ramgape.simulate("random-gaussian:1", budget=100, risk="evar:0.1", seed=1)
     assert not any("rare" in note for note in result.notes)
-    means = ramgape.simulate("paper:46", budget=100, risk="evar:0.1", task="best-mean", seed=1)
+    means = ramgape.simulate("paper:46", budget=100, risk="evar:0.1", task="best", seed=1)
     assert not any("rare" in note for note in means.notes)
 
 

@@ -104,7 +104,7 @@ def test_arms_that_have_shown_nothing_yet_are_not_starved(arms: int, chance: flo
     """
     coins = [{"name": str(arm), "distribution": "bernoulli", "p": chance} for arm in range(arms)]
     instance = {"name": "coins", "reward_range": [0, 1], "arms": coins}
-    runs = ramgape.replicate(instance, epsilon=epsilon, policy="evidence", runs=40, seed=0, max_pulls=cap).runs
+    runs = ramgape.replicate(instance, epsilon=epsilon, policy="evidence", runs=40, seed=0, max_trials=cap).runs
     assert sum(run.stopped == "confidence" for run in runs) >= 30
 
 

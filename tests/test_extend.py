@@ -155,9 +155,9 @@ def test_what_is_no_more_is_refused() -> None:
     with pytest.raises(InvalidSpec, match="a share of at most 50%"):
         study.extend(epsilon=0.1)
     assert study.extend(epsilon="20%")
-    study = in_memory(epsilon=0.01, max_pulls=10, policy="ramgape")
+    study = in_memory(epsilon=0.01, max_trials=10, policy="ramgape")
     finish(study)
-    with pytest.raises(InvalidSpec, match="before the cap on pulls, max_pulls=10, is reached"):
+    with pytest.raises(InvalidSpec, match="before the cap on pulls, max_trials=10, is reached"):
         study.extend(epsilon=0.001)
 
 

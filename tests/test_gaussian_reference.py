@@ -42,7 +42,7 @@ def assert_modest(text: str) -> None:
 @pytest.fixture(scope="module")
 def planned() -> Plan:
     return ramgape.plan(
-        TWO_POINTS, risk="variance", epsilon=0, epsilons=[], deltas=[], runs=2, seed=0, max_pulls=10_000
+        TWO_POINTS, risk="variance", epsilon=0, epsilons=[], deltas=[], runs=2, seed=0, max_trials=10_000
     )
 
 
@@ -72,7 +72,7 @@ def test_a_plan_calls_it_a_reference(planned: Plan) -> None:
 
 
 def test_a_plan_tells_bounds_and_references_apart() -> None:
-    plan = ramgape.plan("paper-gaussian:46", epsilon=0.05, epsilons=[0], deltas=[], runs=1, max_pulls=50_000)
+    plan = ramgape.plan("paper-gaussian:46", epsilon=0.05, epsilons=[0], deltas=[], runs=1, max_trials=50_000)
     assert [row.lower_bound_exact for row in plan.trials] == [False, True]
     words = " ".join(str(plan).split())
     assert "reference (*) is the Gaussian reference: for Gaussian arms" in words
@@ -81,7 +81,7 @@ def test_a_plan_tells_bounds_and_references_apart() -> None:
     legend = axes.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()][-2:] == ["lower bound", "Gaussian reference"]
-    exact = ramgape.plan("paper-gaussian:46", epsilon=0, epsilons=[], deltas=[], runs=1, max_pulls=50_000)
+    exact = ramgape.plan("paper-gaussian:46", epsilon=0, epsilons=[], deltas=[], runs=1, max_trials=50_000)
     words = " ".join(str(exact).split())
     assert "Bound: at least about 4,290 trials on average, whatever the method" in words
     assert "bound (*) is the lower bound: for Gaussian arms" in words

@@ -211,7 +211,7 @@ def test_wrong_answers_are_rare(policy: str, bound: str, epsilon: float) -> None
 @pytest.mark.parametrize("policy", STOPPING_POLICIES)
 def test_wrong_exact_answers_are_rare(policy: str) -> None:
     """Epsilon 0 asks for the Pareto set itself. False alarm: at most 1e-6 for each case."""
-    options: dict[str, Any] = {"policy": policy, "epsilon": 0.0, "delta": 0.25, "rho": RHO, "max_pulls": 400_000}
+    options: dict[str, Any] = {"policy": policy, "epsilon": 0.0, "delta": 0.25, "rho": RHO, "max_trials": 400_000}
     check_answers(runs_of(40, 22, gap=0.02, **options), 0.25)
 
 
@@ -224,7 +224,7 @@ def test_the_count_notices_a_broken_bound(epsilon: float, gap: float) -> None:
         "delta": 0.05,
         "rho": RHO,
         "bound": "hoeffding",
-        "max_pulls": 400_000,
+        "max_trials": 400_000,
     }
     with pytest.raises(AssertionError, match=r"^\d+ of 100, promised a share of 0\.05"):
         check_answers(runs_of(100, 25, learn=shrunk_learn(20), **options), 0.05)
@@ -247,7 +247,7 @@ def test_wrong_answers_are_rare_in_many_runs(policy: str, bound: str, epsilon: f
         "epsilon": epsilon,
         "delta": delta,
         "rho": RHO,
-        "max_pulls": 1_000_000,
+        "max_trials": 1_000_000,
     }
     check_answers(runs_of(500, 23, **options), delta, least_ended=1.0 if delta < 0.5 else 0.98)
 
@@ -258,7 +258,7 @@ def test_wrong_answers_are_rare_in_many_runs(policy: str, bound: str, epsilon: f
 def test_wrong_exact_answers_are_rare_in_many_runs(policy: str, bound: str) -> None:
     """As above, 200 instances. False alarm: at most 1e-6 for each case."""
     options: dict[str, Any] = {"policy": policy, "bound": bound, "epsilon": 0.0, "delta": 0.9, "rho": RHO}
-    results = runs_of(200, 24, gap=0.02, max_pulls=3_000_000, **options)
+    results = runs_of(200, 24, gap=0.02, max_trials=3_000_000, **options)
     check_answers(results, 0.9, least_ended=0.5 if bound == "paper" else 0.9)
 
 
@@ -287,7 +287,7 @@ def test_the_cap_of_the_paper_s_first_experiment() -> None:
 def test_no_arm_is_pulled_more_often_than_the_cap(pattern: int) -> None:
     """Certain, not only probable: it follows from the radius and the rule, whatever the rewards are."""
     cap = pulls_cap(10, 0.05, 0.1)
-    replication = replicate(f"paper:{pattern}", runs=8, epsilon=0.1, bound="paper", seed=31, max_pulls=10 * cap)
+    replication = replicate(f"paper:{pattern}", runs=8, epsilon=0.1, bound="paper", seed=31, max_trials=10 * cap)
     most = max(max(run.pulls.values()) for run in replication.runs)
     assert most <= cap
     assert all(run.stopped == "confidence" for run in replication.runs)
@@ -295,21 +295,21 @@ def test_no_arm_is_pulled_more_often_than_the_cap(pattern: int) -> None:
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize(("epsilon", "initial_pulls"), [(0.2, 2), (0.15, 2), (0.2, 6_000)])
-def test_equal_arms_need_the_cap_and_no_more(value: float, epsilon: float, initial_pulls: int) -> None:
+@pytest.mark.parametrize(("epsilon", "initial_trials"), [(0.2, 2), (0.15, 2), (0.2, 6_000)])
+def test_equal_arms_need_the_cap_and_no_more(value: float, epsilon: float, initial_trials: int) -> None:
     """With equal constant arms every threat is the sum of two radii, so that all but one arm reach the cap.
 
     More initial pulls than the cap are made all the same.
     """
     instance = instance_of(*[Data((value,))] * 4)
     cap = pulls_cap(4, 0.05, epsilon)
-    most = 4 * max(cap, initial_pulls)
-    options: dict[str, Any] = {"initial_pulls": initial_pulls, "max_pulls": most}
+    most = 4 * max(cap, initial_trials)
+    options: dict[str, Any] = {"initial_trials": initial_trials, "max_trials": most}
     result = simulate(instance, epsilon=epsilon, bound="paper", rho=2.0, **options)
     pulls = sorted(arm.pulls for arm in result.arms)
     assert result.stopped == "confidence"
-    if initial_pulls > cap:
-        assert pulls == [initial_pulls] * 4
+    if initial_trials > cap:
+        assert pulls == [initial_trials] * 4
     else:
         assert pulls[-1] <= cap
         assert pulls[1] >= cap - 1
@@ -401,7 +401,7 @@ def test_clopper_pearson_covers(trials: int, level: float) -> None:
 
 
 def test_replications_report_that_interval() -> None:
-    replication = replicate("paper:46", runs=12, epsilon=0.05, seed=51, max_pulls=5_000_000)
+    replication = replicate("paper:46", runs=12, epsilon=0.05, seed=51, max_trials=5_000_000)
     assert replication.errors == 0
     assert replication.error_rate == 0.0
     assert replication.error_interval == clopper_pearson(0, 12)
@@ -413,7 +413,7 @@ def test_replications_report_that_interval() -> None:
 
 def test_hoeffding_needs_far_fewer_pulls_than_the_paper() -> None:
     """About ten times fewer; at least four times, which the constants alone give. Seeded: no false alarm."""
-    options: dict[str, Any] = {"runs": 6, "epsilon": 0.02, "seed": 61, "max_pulls": 5_000_000}
+    options: dict[str, Any] = {"runs": 6, "epsilon": 0.02, "seed": 61, "max_trials": 5_000_000}
     paper = replicate("paper:46", bound="paper", **options)
     hoeffding = replicate("paper:46", bound="hoeffding", **options)
     assert paper.mean_samples == pytest.approx(950_000, rel=0.05)  # bounds.md: 0.95 M, measured in prototypes

@@ -36,7 +36,7 @@ def test_wrong_answers_come_no_more_often_than_delta(case: HardCase, delta: floa
     runs = 100 if len(case.instance.arms) < 50 else 30
     asked = {} if risk is None else {"risk": risk}
     done = ramgape.replicate(
-        case.instance, runs=runs, delta=delta, epsilon=case.epsilon, max_pulls=case.cap, seed=1, **asked
+        case.instance, runs=runs, delta=delta, epsilon=case.epsilon, max_trials=case.cap, seed=1, **asked
     )
     right = [run.eps_correct if case.epsilon > 0.0 else run.exact for run in done.runs if run.stopped == "confidence"]
     assert right.count(False) <= most_wrong(runs, delta)
@@ -49,5 +49,5 @@ def test_it_ends_whenever_another_rule_does(case: HardCase, risk: str) -> None:
     # Seeded, so that it fails always or never; 1.3 is far from what chance does to the longest of twenty runs.
     asked = {"runs": 20, "seed": 1, "epsilon": case.epsilon, "delta": 0.05, "risk": risk}
     longest = max(run.samples for run in ramgape.replicate(case.instance, **asked, **RIVAL).runs)
-    done = ramgape.replicate(case.instance, **asked, max_pulls=round(1.3 * longest))
+    done = ramgape.replicate(case.instance, **asked, max_trials=round(1.3 * longest))
     assert {run.stopped for run in done.runs} == {"confidence"}

@@ -226,7 +226,7 @@ def lost(
     """
     text = ",".join(f"{name}={value!r}" for name, value in stated.items())
     instance = Instance("two", (Arm("a", law), Arm("b", law)), None, f"heavy:{text}")
-    options = {"epsilon": 0.0, "delta": DELTA, "policy": "round-robin", "max_pulls": pulls, **options}
+    options = {"epsilon": 0.0, "delta": DELTA, "policy": "round-robin", "max_trials": pulls, **options}
     spec = simulated_spec(instance, task=AboutMeans(), **options)
     truth = TrueArms(instance, spec).table()
     count = 0
@@ -273,7 +273,7 @@ def test_intervals_for_normal_rewards_miss_where_these_hold() -> None:
     misses = {}
     for noise in ("gaussian", "heavy:kurtosis=9"):
         instance = Instance("t", (Arm("a", law), Arm("b", law)), None, noise)
-        spec = simulated_spec(instance, epsilon=0.0, policy="round-robin", max_pulls=6_000)
+        spec = simulated_spec(instance, epsilon=0.0, policy="round-robin", max_trials=6_000)
         truth = TrueArms(instance, spec).table()
         watched = (watch(Engine(spec), instance, seed, truth) for seed in range(30))
         misses[noise] = sum(any(trace["missed"].any() for trace in traces) for traces in watched)
@@ -470,7 +470,7 @@ def test_every_noise_goes_with_every_distribution(noise: str) -> None:
     }  # fmt: skip
     instance = load_instance(described)
     assert load_instance(instance.to_dict()) == instance
-    result = simulate(instance, seed=1, epsilon=0.5, max_pulls=4_000)
+    result = simulate(instance, seed=1, epsilon=0.5, max_trials=4_000)
     assert result.noise == noise.partition(":")[0]
     assert result.truth is not None
     assert instance.means.tolist() == pytest.approx([np.mean(recorded), 0.0, 0.7])

@@ -327,14 +327,14 @@ def test_the_list_of_arms_is_copied() -> None:
 def test_callback_sees_every_pull() -> None:
     seen: list[Progress] = []
     boxes = {"policy": "ramgape", "bound": "empirical-bernstein"}  # by which the doubt is what stops a search
-    result = search(callback=seen.append, max_pulls=50_000, **boxes)
+    result = search(callback=seen.append, max_trials=50_000, **boxes)
     assert [progress.samples for progress in seen] == list(range(1, result.samples + 1))
     assert {(progress.limit, progress.epsilon) for progress in seen} == {(50_000, 0.05)}
     assert all(progress.doubt == math.inf for progress in seen[:5])
     assert all(0.05 <= progress.doubt < math.inf for progress in seen[5:-1])
     assert seen[-1].doubt < 0.05
     assert seen[-1].doubt == pytest.approx(max(arm.doubt for arm in result.arms), rel=1e-9)
-    assert result == search(max_pulls=50_000, **boxes)  # watching changes nothing
+    assert result == search(max_trials=50_000, **boxes)  # watching changes nothing
     with pytest.raises(dataclasses.FrozenInstanceError):
         seen[0].samples = 5  # type: ignore[misc]
 
@@ -364,7 +364,7 @@ def test_callback_that_stops_at_the_goal_does_not_spoil_it() -> None:
     whole = search()
     assert search(callback=stop_after(whole.samples)) == whole
     assert search(budget=20, callback=stop_after(20)).stopped == "budget"
-    assert search(max_pulls=20, callback=stop_after(20)).stopped == "cap"
+    assert search(max_trials=20, callback=stop_after(20)).stopped == "cap"
 
 
 def test_errors_and_interrupts_in_the_callback_lose_nothing() -> None:
@@ -584,19 +584,19 @@ def test_a_budget_without_epsilon_does_not_warn_of_it() -> None:
     assert search(epsilon=None, budget=40).warnings == ()
 
 
-@pytest.mark.parametrize("initial_pulls", [2, 3, 10])
-def test_every_arm_gets_its_initial_pulls_first(initial_pulls: int) -> None:
+@pytest.mark.parametrize("initial_trials", [2, 3, 10])
+def test_every_arm_gets_its_initial_pulls_first(initial_trials: int) -> None:
     pull = Recorder()
-    search(pull, budget=60, initial_pulls=initial_pulls)
-    first = [name for name, _ in pull.told[: 3 * initial_pulls]]
-    assert first == NAMES * initial_pulls
+    search(pull, budget=60, initial_trials=initial_trials)
+    first = [name for name, _ in pull.told[: 3 * initial_trials]]
+    assert first == NAMES * initial_trials
 
 
 @pytest.mark.parametrize("cap", [6, 7, 100])
 def test_the_cap_is_the_end(cap: int) -> None:
     """After a few pulls a tolerance is proved that is more than all differences between arms: nothing, in a word."""
     pull = Recorder()
-    result = search(pull, max_pulls=cap)
+    result = search(pull, max_trials=cap)
     assert pull.calls == cap == result.samples
     assert (result.stopped, result.goal_reached) == ("cap", False)
     opening = f"Undecided: the cap of {cap} pulls came before the goal. So far: With"
@@ -609,8 +609,8 @@ def test_the_cap_is_the_end(cap: int) -> None:
 
 def test_a_goal_reached_with_the_last_allowed_pull_is_reached() -> None:
     whole = search()
-    assert search(max_pulls=whole.samples).stopped == "confidence"
-    assert search(max_pulls=whole.samples - 1).stopped == "cap"
+    assert search(max_trials=whole.samples).stopped == "confidence"
+    assert search(max_trials=whole.samples - 1).stopped == "cap"
 
 
 CONFIDENCE_POLICIES = [name for name, policy in POLICIES.items() if "confidence" in policy.paper_goals]
@@ -620,7 +620,7 @@ CONFIDENCE_POLICIES = [name for name, policy in POLICIES.items() if "confidence"
 def test_tied_constant_arms_stay_undecided(policy: str) -> None:
     """Two arms that are exactly equal: no evidence can tell that neither is dominated."""
     rewards = {"one": 0.5, "two": 0.5, "worse": 0.0}
-    options: dict[str, Any] = {"epsilon": 0, "rho": 1.0, "max_pulls": 20_000, "policy": policy}
+    options: dict[str, Any] = {"epsilon": 0, "rho": 1.0, "max_trials": 20_000, "policy": policy}
     result = search(rewards.__getitem__, list(rewards), **options)
     assert (result.stopped, result.goal_reached, result.samples) == ("cap", False, 20_000)
     assert result.front == ("one", "two")
@@ -641,7 +641,7 @@ def test_tied_distributions_stay_undecided(policy: str) -> None:
     arm = ramgape.Beta(2, 3)
     arms = (ramgape.Arm("one", arm), ramgape.Arm("two", arm), ramgape.Arm("three", arm))
     instance = ramgape.Instance("tied", arms, reward_range=(0, 1), noise="bounded")
-    result = simulate(instance, epsilon=0, delta=0.001, max_pulls=20_000, policy=policy, seed=5)
+    result = simulate(instance, epsilon=0, delta=0.001, max_trials=20_000, policy=policy, seed=5)
     assert (result.stopped, result.goal_reached, result.samples) == ("cap", False, 20_000)
     assert {arm.verdict for arm in result.arms} == {"undecided"}
     check_consistent(result)
@@ -751,7 +751,7 @@ def test_the_guarantee_of_an_exact_answer() -> None:
 def test_the_guarantee_short_of_the_goal_claims_what_the_intervals_prove(ending: str, count: int) -> None:
     def end(ending: str) -> Result:
         if ending == "cap":
-            return search(max_pulls=count, epsilon=0)
+            return search(max_trials=count, epsilon=0)
         if ending == "budget":
             return search(budget=count)
         if ending == "callback":
@@ -858,8 +858,8 @@ def test_budget_results_are_consistent(noise: str, returned: str) -> None:
 
 UNITS: dict[str, dict[str, Any]] = {
     "confidence": {"epsilon": 0.0625},
-    "exact": {"epsilon": 0.0, "rho": 0.5, "max_pulls": 3_000},
-    "paper": {"epsilon": 0.0625, "bound": "paper", "max_pulls": 3_000},
+    "exact": {"epsilon": 0.0, "rho": 0.5, "max_trials": 3_000},
+    "paper": {"epsilon": 0.0625, "bound": "paper", "max_trials": 3_000},
     "budget": {"budget": 200, "epsilon": 0.0625},
     "budget with a constant": {"budget": 200, "policy": "ramgape", "exploration": 0.5, "epsilon": None},
     "paper's budget": {"budget": 200, "policy": "ramgape", "epsilon": 0.0625},
@@ -1196,7 +1196,7 @@ def test_nothing_is_certified_before_every_arm_was_tried() -> None:
 
 def test_the_answer_of_smallest_doubt_is_never_empty() -> None:
     """While every interval is unbounded, no round is better than another: the last one answers."""
-    options: dict[str, Any] = {"epsilon": 0.1, "max_pulls": 20, "seed": 3}
+    options: dict[str, Any] = {"epsilon": 0.1, "max_trials": 20, "seed": 3}
     last = simulate("paper-gaussian:3", **options)
     smallest = simulate("paper-gaussian:3", returned="smallest-doubt", **options)
     assert all(math.isinf(arm.doubt) for arm in last.arms)

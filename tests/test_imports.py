@@ -49,11 +49,11 @@ assert study.report(expect=True).result.expected is not None
 SEARCHES = {
     "range": "reward_range=(0, 1), epsilon=0.3",
     "unknown": "epsilon=0.3",
-    "best-mean": 'reward_range=(0, 1), epsilon=0.3, task="best-mean"',
+    "best": 'reward_range=(0, 1), epsilon=0.3, task="best"',
     "budget": "budget=60",
-    "items": 'reward_range=(0, 1), epsilon=0.3, task="best-mean", items=range(20)',
+    "items": 'reward_range=(0, 1), epsilon=0.3, task="best", items=range(20)',
     "watched": "epsilon=0.3, callback=lambda progress: progress.doubt",
-    "rounds": 'reward_range=(0, 1), epsilon=0.3, task="best-mean", max_pulls=60, workers=2',
+    "rounds": 'reward_range=(0, 1), epsilon=0.3, task="best", max_trials=60, workers=2',
 }
 ROWS = "arm,reward\n" + "".join(
     f"{arm},{0.1 * place + 0.01 * row}\n" for row in range(20) for place, arm in enumerate("ab")

@@ -269,4 +269,4 @@ def test_paths_that_cannot_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_file_that_states_neither_range_nor_noise_is_about_rewards_of_any_kind() -> None:
     instance = load_instance(without("reward_range"))
-    assert (instance.noise, instance.reward_range) == ("any", None)
+    assert (instance.noise, instance.reward_range) == ("unknown", None)

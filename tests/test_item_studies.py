@@ -19,7 +19,7 @@ from tests.items import digits
 
 NAMES, ITEMS, SCORES = digits(40)
 KNOWN = {name: dict(zip(ITEMS, row.tolist(), strict=True)) for name, row in zip(NAMES, SCORES, strict=True)}
-ASKED: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.1, "task": "best-mean", "seed": 3}
+ASKED: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.1, "task": "best", "seed": 3}
 Make = Callable[..., Study]
 
 
@@ -203,7 +203,7 @@ def test_commands_get_their_item(tmp_path: Path) -> None:
         epsilon = 0.0
         reward_range = [0, 1]
         items = "items.json"
-        task = "best-mean"
+        task = "best"
         [arms]
         words = ["python3", "-c", "import sys; print(len(sys.argv[1]) / 10)", "{item}"]
         shell = "printf '%s' {item} | wc -c | awk '{print $1 / 20}'"

@@ -151,7 +151,7 @@ def test_every_risk_that_is_served_is_exact_at_the_end(risk: str) -> None:
     "task",
     [
         "pareto",
-        "best-mean",
+        "best",
         "better-than:control=arm 1",
         *(pytest.param(task, marks=pytest.mark.long) for task in ("top:2", "least-risk", "best-score:weight=1")),
     ],
@@ -174,7 +174,7 @@ def test_exhausted_items_give_the_exact_answer_whatever_is_asked(task: str) -> N
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("delta", [0.5, 0.2])
-@pytest.mark.parametrize("task", ["best-mean", "pareto"])
+@pytest.mark.parametrize("task", ["best", "pareto"])
 def test_answers_are_right_as_often_as_stated_where_two_arms_differ_by_epsilon(task: str, delta: float) -> None:
     """The hardest truth: an arm that is just epsilon behind must not be returned. Delta .5 and .2, 100 orders each;
     false alarm below 1e-6."""
@@ -189,7 +189,7 @@ def test_answers_are_right_as_often_as_stated_where_two_arms_differ_by_epsilon(t
 @pytest.mark.parametrize(("count", "most"), [(1000, 0.42), (300, 0.55)])
 def test_real_models_need_a_part_of_the_evaluations(count: int, most: float) -> None:
     """Measured .17 and .48 over 50 orders; the spread of an order is .04, so 6 orders are below by far."""
-    mean, largest, wrong = shares(digits(count)[2], 6, task="best-mean")
+    mean, largest, wrong = shares(digits(count)[2], 6, task="best")
     assert mean <= most
     assert largest <= 1.0
     assert wrong <= most_allowed(6, 0.05)
@@ -201,18 +201,18 @@ def test_real_models_need_a_part_of_the_evaluations(count: int, most: float) -> 
     [(digits(1000)[2], 0.42), (digits(300)[2], 0.55), (correlated(3000, 0.9, 1), 0.16)],
     ids=["digits-1000", "digits-300", "correlated-3000"],
 )
-@pytest.mark.parametrize("task", ["best-mean", "pareto", "best-mean:max-risk=0.22"])
+@pytest.mark.parametrize("task", ["best", "pareto", "best:max-risk=0.22"])
 def test_shares_over_fifty_orders(scores: Floats, most: float, task: str) -> None:
     mean, largest, wrong = shares(scores, 50, task=task)
     told = f"{scores.shape[1]} items, {task}: {mean:.3f} on average, {largest:.3f} at most, {wrong} wrong"
     assert wrong <= most_allowed(50, 0.05), told
     assert largest <= 1.0, told
-    assert mean <= (most if task == "best-mean" else 1.0), told
+    assert mean <= (most if task == "best" else 1.0), told
 
 
 def test_correlation_pays() -> None:
     """Arms that fail on the same items are told apart by fewer of them."""
-    alone, together = (shares(correlated(300, common, 2), 3, task="best-mean")[0] for common in (0.0, 0.95))
+    alone, together = (shares(correlated(300, common, 2), 3, task="best")[0] for common in (0.0, 0.95))
     assert together < 0.8 * alone
 
 
@@ -221,7 +221,7 @@ def test_a_world_beyond_the_items() -> None:
     names, items, scores = digits(300)
     known = {name: dict(zip(items, row, strict=True)) for name, row in zip(names, scores, strict=True)}
     sample = Items(items, population=False)
-    options: dict[str, Any] = {"task": "best-mean", "epsilon": 0.02, "seed": 1, **RANGE}
+    options: dict[str, Any] = {"task": "best", "epsilon": 0.02, "seed": 1, **RANGE}
     result = ramgape.identify(lambda arm, item: known[arm][item], names, items=sample, **options)
     assert (result.stopped, result.samples, result.goal_reached) == ("exhausted", 3000, False)
     assert "no items left" in result.guarantee
@@ -241,7 +241,7 @@ def test_false_answers_about_a_world_of_coins() -> None:
             items=Items(range(400), population=False),
             epsilon=0.1,
             delta=0.3,
-            task="best-mean",
+            task="best",
             seed=seed,
             **RANGE,
         )
@@ -274,7 +274,7 @@ def test_calls_at_once_are_learnt_in_the_order_of_items(workers: int) -> None:
         seen[arm][item] = known[arm][item]
         return known[arm][item]
 
-    options: dict[str, Any] = {"task": "best-mean", "epsilon": 0.05, "seed": 2, **RANGE}
+    options: dict[str, Any] = {"task": "best", "epsilon": 0.05, "seed": 2, **RANGE}
     result = ramgape.identify(pull, names, items=items, workers=workers, **options)
     order = [items[number] for number in Items(items).order(2)]
     for arm in result.arms:
@@ -297,11 +297,11 @@ def test_repetitions_are_trials_of_their_own() -> None:
 
 def test_a_budget_on_items() -> None:
     scores = correlated(100, 0.5, 3, arms=4)
-    result = ramgape.simulate(scored(scores), budget=400, task="best-mean", seed=1)
+    result = ramgape.simulate(scored(scores), budget=400, task="best", seed=1)
     assert result.truth is not None
     assert result.truth.exact
     assert result.guarantee.startswith("Exact")
-    some = ramgape.simulate(scored(scores), budget=200, task="best-mean", seed=1)
+    some = ramgape.simulate(scored(scores), budget=200, task="best", seed=1)
     assert (some.samples, some.stopped) == (200, "budget")
 
 
@@ -312,7 +312,7 @@ def test_a_budget_on_items() -> None:
         ({"items": ["a", "b", "a"]}, "all different, got 'a' as the 1st and as the 3rd"),
         ({"items": "questions"}, "items must be a list"),
         ({"items": {"a", "b"}}, "items must be a list"),
-        ({"initial_pulls": 11}, "initial_pulls must be at most as many as there are items"),
+        ({"initial_trials": 11}, "initial_trials must be at most as many as there are items"),
         ({"items": 5}, "items must be a list"),
         ({"reward_range": None}, "reward_range must be given with items"),
         ({"noise": "gaussian"}, "assumption must be items or bounded with items"),
@@ -328,12 +328,12 @@ def test_what_cannot_be_meant(change: dict[str, Any], words: str) -> None:
         ramgape.identify(lambda arm, item: 0.5, ["A", "B"], **{**options, **change})
 
 
-@pytest.mark.parametrize("task", ["best-mean", "pareto"])
+@pytest.mark.parametrize("task", ["best", "pareto"])
 @pytest.mark.parametrize("policy", ["auto", "successive-rejects", "ege-sh"])
 @pytest.mark.parametrize("returned", ["last", "smallest-doubt"])
 def test_what_is_complete_is_right_whatever_rule_asked(task: str, policy: str, returned: str) -> None:
     """A rule may have dismissed the best arm long before; all scores together know better."""
-    if (policy == "ege-sh") == (task == "best-mean") or (policy == "successive-rejects") == (task == "pareto"):
+    if (policy == "ege-sh") == (task == "best") or (policy == "successive-rejects") == (task == "pareto"):
         policy = "auto"
     returned = "last" if policy in ("successive-rejects", "ege-sh") else returned
     for seed in range(12):
@@ -353,7 +353,7 @@ def test_equal_arms_are_equal(direction: str) -> None:
         instance = scored(scores)
         result = ramgape.simulate(instance, epsilon=0, direction=direction, seed=seed)
         assert len(result.front) == 3
-        best = ramgape.simulate(instance, epsilon=0, direction=direction, task="best-mean", seed=seed)
+        best = ramgape.simulate(instance, epsilon=0, direction=direction, task="best", seed=seed)
         assert best.front == ("arm 0",)
         assert best.guarantee.endswith("As good: arm 1, arm 2.")
         assert [arm.certificate for arm in best.arms] == ["in", "within-epsilon", "within-epsilon"]
@@ -408,5 +408,5 @@ def test_there_is_no_lower_bound_for_what_has_an_end() -> None:
     instance = scored(np.array([[0.0, 1.0, 1.0], [0.5, 0.5, 0.0]]))
     with pytest.raises(InvalidInstance, match="no lower bound is known"):
         ramgape.lower_bound(instance)
-    planned = ramgape.plan(instance, task="best-mean", epsilon=0.1, runs=2)
+    planned = ramgape.plan(instance, task="best", epsilon=0.1, runs=2)
     assert "no lower bound is known" in " ".join(str(planned).split())

@@ -48,7 +48,7 @@ def fractions_of(scores: Floats, sign: int) -> list[tuple[Fraction, ...]]:
 def asked_of(exact: list[tuple[Fraction, ...]], risk: str, sign: int) -> Iterator[Asked]:
     """Every task, with limits at every value that an arm has, as a float is written that is nearest to it."""
     yield Asked("pareto", "pareto", {})
-    yield Asked("best-mean", "best-mean", {})
+    yield Asked("best", "best", {})
     yield Asked("least-risk", "least-risk", {})
     yield Asked("top:1", "top", {"m": 1})
     if len(exact) > 2:
@@ -61,7 +61,7 @@ def asked_of(exact: list[tuple[Fraction, ...]], risk: str, sign: int) -> Iterato
         yield Asked(f"least-risk:min-mean={text}", "least-risk", {"floor": sign * Fraction(text)})
     for found in {risk_of(row, risk, sign)[0] for row in exact}:
         text = repr(float(found) ** (0.5 if risk == "std" else 1.0))
-        yield Asked(f"best-mean:max-risk={text}", "best-mean", {"ceiling": Fraction(text)})
+        yield Asked(f"best:max-risk={text}", "best", {"ceiling": Fraction(text)})
     for mean in set(means):
         text = repr(round(float(mean - means[0]), 10))
         for objective in ("mean", "both"):
@@ -203,7 +203,7 @@ def test_the_same_scores_in_another_order_are_as_good(others: int) -> None:
         values = generator.integers(5, 11, 40) / 10.0
         poor = generator.integers(0, 3, (others, 40)) / 10.0
         instance = scored(np.vstack([values, generator.permutation(values), poor]))
-        result = ramgape.simulate(instance, epsilon=0, delta=1e-6, task="best-mean", seed=seed)
+        result = ramgape.simulate(instance, epsilon=0, delta=1e-6, task="best", seed=seed)
         assert result.front == ("A",)
         assert result.guarantee.endswith("As good: B.")
         assert [arm.certificate for arm in result.arms][:2] == ["in", "within-epsilon"]
@@ -225,7 +225,7 @@ def check_claims(run: int, generator: np.random.Generator) -> bool:
     exact = fractions_of(scores, 1)
     means = [mean_of(row) for row in exact]
     text = repr(round(abs(float(means[0] - means[-1])), 10)) if run % 3 else "0.0"
-    task, epsilon = ("pareto", "best-mean")[run // 4 % 2], Fraction(text)
+    task, epsilon = ("pareto", "best")[run // 4 % 2], Fraction(text)
     result = ramgape.simulate(scored(scores, reward_range), epsilon=float(text), delta=1e-7, task=task, seed=run)
     true = truth(exact, task, "std")
     about = (task, text, scores.tolist(), result.front, result.stopped)
@@ -234,7 +234,7 @@ def check_claims(run: int, generator: np.random.Generator) -> bool:
         assert report.certificate != "in" or right, about
         assert report.certificate != "out" or not right, about
     inside = [arm for arm in range(len(exact)) if result.arms[arm].name in result.front]
-    if result.goal_reached and epsilon and task == "best-mean":
+    if result.goal_reached and epsilon and task == "best":
         assert max(means) - means[inside[0]] < epsilon, about
     if result.goal_reached and epsilon and task == "pareto":
         pairs = [(one, other) for one in inside for other in range(len(exact))]

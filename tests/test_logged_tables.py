@@ -115,13 +115,13 @@ def test_lists_may_differ_in_length() -> None:
 
 def test_items_in_tables() -> None:
     scores = pd.DataFrame({"item": ["x", "y", "z"], "A": [1, 1, 0], "B": [0, 1, 0]})
-    options: dict[str, Any] = {"items": "population", "task": "best-mean", **BOUNDED}
+    options: dict[str, Any] = {"items": "population", "task": "best", **BOUNDED}
     wide = analyze(scores, item_column="item", **options)
     assert (wide.result.front, wide.result.stopped) == (("A",), "complete")
     assert analyze(scores.drop(columns="item"), **options).result.front == ("A",)
     long = scores.melt(id_vars="item", var_name="arm", value_name="reward")
     assert analyze(long, **LONG, item_column="item", **options).named(None).to_dict() == wide.to_dict()
-    assert analyze(long, **LONG, item_column="item", task="best-mean", **BOUNDED).result.stopped == "data"  # a sample
+    assert analyze(long, **LONG, item_column="item", task="best", **BOUNDED).result.stopped == "data"  # a sample
     with pytest.raises(InvalidSpec, match="item_column must be given with items"):
         analyze(long, **LONG, **options)
     with pytest.raises(InvalidSpec, match="must be absent with items"):
@@ -510,7 +510,7 @@ def test_a_certificate_without_thin_arms() -> None:
     means = {"A": 1.0, "B": 0.0, "C": 0.9, "thin": 0.5, "thinner": 0.5}
     counts = {"A": 4000, "B": 4000, "C": 4000, "thin": 90, "thinner": 40}
     log = thin_log(np.random.default_rng(1), means, counts)
-    options: dict[str, Any] = {"noise": "gaussian", "task": "best-mean", "bound": "gaussian", "policy": "ramgape"}
+    options: dict[str, Any] = {"noise": "gaussian", "task": "best", "bound": "gaussian", "policy": "ramgape"}
     analysis = analyze(log, **options)
     apart, result = analysis.without_thin, analysis.result
     assert apart is not None
@@ -535,7 +535,7 @@ def test_a_certificate_without_thin_arms() -> None:
 def test_only_what_is_much_better_is_told() -> None:
     generator = np.random.default_rng(2)
     means = {"A": 1.0, "B": 0.0, "C": 0.9}
-    options: dict[str, Any] = {"noise": "gaussian", "task": "best-mean", "shared": False}
+    options: dict[str, Any] = {"noise": "gaussian", "task": "best", "shared": False}
     even = thin_log(generator, means, dict.fromkeys(means, 300))
     assert analyze(even, **options).without_thin is None  # none is thin
     beaten = {**even, "thin": generator.normal(-50.0, 1.0, 20)}
@@ -555,12 +555,12 @@ def test_returned_arms_are_not_set_apart_if_others_will_do() -> None:
     generator = np.random.default_rng(3)
     counts = {"A": 4000, "B": 4000, "C": 4000, "best": 200, "thin": 10}
     log = thin_log(generator, {"A": 0.0, "B": 0.1, "C": 0.2, "best": 1.0, "thin": 0.5}, counts)
-    apart = analyze(log, noise="gaussian", task="best-mean").without_thin
+    apart = analyze(log, noise="gaussian", task="best").without_thin
     assert apart is not None
     assert (apart.arms, apart.front) == ({"thin": 10}, ("best",))
 
 
-@pytest.mark.parametrize("task", ["pareto", "best-mean", "least-risk", "top:3", "better-than:control=A"])
+@pytest.mark.parametrize("task", ["pareto", "best", "least-risk", "top:3", "better-than:control=A"])
 def test_a_certificate_follows_from_the_intervals_of_all_arms(task: str) -> None:
     """So it is true whenever they hold, which with probability 1 - delta they all do, however arms became thin.
 

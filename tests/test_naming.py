@@ -37,7 +37,7 @@ def within(result: Result, name: str) -> float:
 
 
 def test_the_best_average_is_named_and_certified() -> None:
-    result = analyze(REWARDS, epsilon=0.01, task="best-mean", **RANGE).result
+    result = analyze(REWARDS, epsilon=0.01, task="best", **RANGE).result
     assert (result.stopped, result.front, result.safest) == ("data", ("bright",), ("steady",))
     assert result.certified_epsilon == pytest.approx(within(result, "bright"))
     assert within(result, "steady") < within(result, "bright")
@@ -45,15 +45,15 @@ def test_the_best_average_is_named_and_certified() -> None:
     assert result.sentence.endswith(" Safest choice so far: steady.")
     assert Result.from_dict(json.loads(result.to_json())) == result
     alike = shares(steady=(0.7, 400), bright=(0.8, 400), dark=(0.5, 10))
-    assert analyze(alike, epsilon=0.01, task="best-mean", **RANGE).result.safest == ()
+    assert analyze(alike, epsilon=0.01, task="best", **RANGE).result.safest == ()
 
 
 @pytest.mark.parametrize(
     ("task", "named"),
     [
-        ("best-mean", ("dark",)),
+        ("best", ("dark",)),
         ("top:2", ("steady", "dark")),
-        ("best-mean:max-risk=0.48", ("steady",)),
+        ("best:max-risk=0.48", ("steady",)),
         ("least-risk", ("bright",)),
     ],
 )
@@ -72,8 +72,8 @@ def test_a_search_that_is_capped_names_it_too() -> None:
     def pull(arm: str) -> float:
         return next(ends[arm], float(generator.random() < 0.5))
 
-    for options in ({"epsilon": 0.01, "max_pulls": 40}, {"budget": 40, "policy": "ramgape"}, {"budget": 40}):
-        result = identify(pull, list(REWARDS), task="best-mean", **RANGE, **options)  # type: ignore[arg-type]
+    for options in ({"epsilon": 0.01, "max_trials": 40}, {"budget": 40, "policy": "ramgape"}, {"budget": 40}):
+        result = identify(pull, list(REWARDS), task="best", **RANGE, **options)  # type: ignore[arg-type]
         assert not is_proved(result)
         assert result.arm(result.front[0]).mean == max(arm.mean for arm in result.arms)
 
@@ -87,7 +87,7 @@ COINS = Instance("coins", tuple(Arm(str(ones), Bernoulli(0.1 * ones)) for ones i
 
 def test_simulations_judge_the_answer_that_they_name() -> None:
     """The rule's own answer, which goes by shrunken averages, is another one in some of these."""
-    known, options, differ = load_instance("random-beta:202"), {"task": "best-mean", "budget": 200}, 0
+    known, options, differ = load_instance("random-beta:202"), {"task": "best", "budget": 200}, 0
     spec = simulated_spec(known, **options)  # type: ignore[arg-type]
     true = TrueArms(known, spec)
     many = replicate(known, runs=12, seed=0, **options)  # type: ignore[arg-type]
@@ -105,10 +105,10 @@ def test_simulations_judge_the_answer_that_they_name() -> None:
 
 
 def test_a_policy_that_dismisses_arms_and_a_stop_have_their_own_answer() -> None:
-    rejecting = simulate(COINS, task="best-mean", budget=100, policy="successive-rejects", seed=1)
+    rejecting = simulate(COINS, task="best", budget=100, policy="successive-rejects", seed=1)
     assert len(rejecting.front) == 1
     assert rejecting.safest == ()
-    proved = simulate(COINS, task="best-mean", epsilon=0.2, seed=1)
+    proved = simulate(COINS, task="best", epsilon=0.2, seed=1)
     assert is_proved(proved)
     assert proved.safest == ()
 
@@ -125,7 +125,7 @@ def test_the_guess_against_a_control_goes_by_averages(policy: str) -> None:
     assert {row.verdict for row in result.differences} == {"open"}
     assert result.sentence.startswith("Best guess: ahead may have a mean above that of control. ")
     for seed in range(20):
-        capped = simulate(COINS, task="better-than:control=5", epsilon=0.01, max_pulls=60, policy=policy, seed=seed)
+        capped = simulate(COINS, task="better-than:control=5", epsilon=0.01, max_trials=60, policy=policy, seed=seed)
         control = capped.arm("5").mean
         assert set(capped.front) == {arm.name for arm in capped.arms if arm.mean > control}
 

@@ -12,8 +12,9 @@ import ramgape
 import ramgape.questions
 import ramgape.testing
 from ramgape.commands.study_files import read_study_file
+from ramgape.common.old_names import OPTION_NAMES
 from ramgape.errors import InvalidSpec
-from ramgape.options import IDENTIFY, OLD_NAMES, OPTIONS, options_at
+from ramgape.options import IDENTIFY, OPTIONS, options_at
 from ramgape.search.spec import make_spec
 from tests.cli_support import call, call_json
 
@@ -22,9 +23,9 @@ NEW: dict[str, Any] = {"question": "top:1", "assumption": "gaussian"}
 
 
 def test_old_names_stand_for_new_ones_and_are_no_rows_of_the_table() -> None:
-    assert set(OLD_NAMES).isdisjoint(OPTIONS)
-    assert set(OLD_NAMES.values()) <= set(OPTIONS)
-    assert set(OLD_NAMES).isdisjoint(options_at(IDENTIFY))
+    assert set(OPTION_NAMES).isdisjoint(OPTIONS)
+    assert set(OPTION_NAMES.values()) <= set(OPTIONS)
+    assert set(OPTION_NAMES).isdisjoint(options_at(IDENTIFY))
     assert make_spec(["a", "b"], epsilon=0.1, **OLD) == make_spec(["a", "b"], epsilon=0.1, **NEW)
 
 

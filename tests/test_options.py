@@ -209,25 +209,25 @@ def test_groups_are_frozen_values() -> None:
     assert list(inspect.signature(Search).parameters) == list(SearchOptions.__annotations__)
     assert list(inspect.signature(Trials).parameters) == list(TrialOptions.__annotations__)
     assert "Option(" not in f"{inspect.signature(Search)} {inspect.signature(Trials)}"  # types, not rows of the table
-    search = Search(policy="egp", max_pulls=500)
-    assert (search.policy, search.bound, search.max_pulls) == ("egp", "auto", 500)
-    assert search == Search(max_pulls=500, policy="egp") != Search()
+    search = Search(policy="egp", max_trials=500)
+    assert (search.policy, search.bound, search.max_trials) == ("egp", "auto", 500)
+    assert search == Search(max_trials=500, policy="egp") != Search()
     assert pickle.loads(pickle.dumps(search)) == search
-    assert hash(search) == hash(Search(policy="egp", max_pulls=500))
+    assert hash(search) == hash(Search(policy="egp", max_trials=500))
     with pytest.raises(AttributeError):
         search.policy = "auto"
 
 
 def test_an_expert_writes_the_same_in_two_ways() -> None:
     names = ["a", "b"]
-    given: dict[str, Any] = {"policy": "evidence", "bound": "hoeffding", "alpha": 0.5, "initial_pulls": 3}
+    given: dict[str, Any] = {"policy": "evidence", "bound": "hoeffding", "alpha": 0.5, "initial_trials": 3}
     goal: dict[str, Any] = {**RANGE, "epsilon": 0.05, "rho": 0.01}
     assert make_spec(names, **goal, **given) == make_spec(names, **goal, search=Search(**given))
     log = [("a", 0.5), ("b", 0.4)] * 10
     assert analyze(log, **RANGE, search=Search(bound="hoeffding")).result.bound == "hoeffding"
-    assert simulate("paper:46", epsilon=0.05, search=Search(max_pulls=100)).samples == 100
-    planned = plan("paper:46", epsilon=0.05, epsilons=[], deltas=[], runs=1, search=Search(max_pulls=100))
-    assert planned.max_pulls == 100
+    assert simulate("paper:46", epsilon=0.05, search=Search(max_trials=100)).samples == 100
+    planned = plan("paper:46", epsilon=0.05, epsilons=[], deltas=[], runs=1, search=Search(max_trials=100))
+    assert planned.max_trials == 100
     trials: dict[str, Any] = {"failure": "worst", "retries": 5, "in_order": True}
     one = Study.create("one", names, **RANGE, epsilon=0.05, **trials)
     assert Study.create("one", names, **RANGE, epsilon=0.05, trials=Trials(**trials)).spec == one.spec
@@ -328,7 +328,7 @@ def test_a_simulation_takes_no_options_of_real_trials(door: str, given: dict[str
     assert all(option in str(refused.value) for option in options_at(name))
 
 
-@pytest.mark.parametrize(("typo", "meant"), [("epsilom", "epsilon"), ("max_pull", "max_pulls"), ("polic", "policy")])
+@pytest.mark.parametrize(("typo", "meant"), [("epsilom", "epsilon"), ("max_pull", "max_trials"), ("polic", "policy")])
 def test_a_typo_is_told_the_nearest_name(typo: str, meant: str) -> None:
     calls: tuple[Callable[..., Any], ...] = (
         lambda **given: identify(never, ["a", "b"], **RANGE, **given),
@@ -390,7 +390,7 @@ def test_groups_stand_for_rows_of_their_own() -> None:
 
 def test_a_new_option_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """In Python, in the shell and in study files, with its documentation; its use is what is left to write."""
-    row = Option(METHOD, PULLS, "Pulls without news after which to give up; see {max_pulls}.", 3)
+    row = Option(METHOD, PULLS, "Pulls without news after which to give up; see {max_trials}.", 3)
     monkeypatch.setitem(StudyOptions.__annotations__, "patience", Annotated[int, row])
     monkeypatch.setitem(OPTIONS, "patience", row)
     given: dict[str, Any] = {}
@@ -410,7 +410,7 @@ def test_a_new_option_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     command(instance="mine", **dict.fromkeys(list(inspect.signature(command).parameters)[1:]) | {"patience": "1e2"})
     assert given == {"patience": 100}
     assert inspect.signature(search).parameters["patience"].default == 3
-    assert "patience: Pulls without news after which to give up; see `max_pulls`." in (search.__doc__ or "")
+    assert "patience: Pulls without news after which to give up; see `max_trials`." in (search.__doc__ or "")
     assert complete({}, IDENTIFY)["patience"] == 3
     assert options_for({"patience": 5}, ANALYZE) == {"patience": 5}
     assert "patience" in options_at(FILE)

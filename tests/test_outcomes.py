@@ -39,10 +39,10 @@ def wishes(objectives: str, *constraints: str) -> list[Wish]:
         ("0, 0.5", "bounded", (0.0, 0.5), {}),
         (np.array([-1, 1]), "bounded", (-1.0, 1.0), {}),
         ({"range": [0, 1], "epsilon": 0.1}, "bounded", (0.0, 1.0), {}),
-        ("unknown", "any", None, {}),
-        ("any", "any", None, {}),
-        (None, "any", None, {}),
-        ({}, "any", None, {}),
+        ("unknown", "unknown", None, {}),
+        ("any", "unknown", None, {}),
+        (None, "unknown", None, {}),
+        ({}, "unknown", None, {}),
         ("gaussian", "gaussian", None, {}),
         ("gaussian:resolution=0.1", "gaussian", None, {"resolution": 0.1}),
         ("heavy:kurtosis=10", "heavy", None, {"kurtosis": 10.0}),
@@ -94,9 +94,9 @@ def test_assumptions_of_expressions_follow() -> None:
     assert noise("share(unheard > 2)") == ("bounded", (0.0, 1.0), {})
     assert noise("3 - 2*g") == ("gaussian", None, {"resolution": 0.2})
     assert noise("2*h + 1") == ("heavy", None, {"cv": 2.0})
-    assert noise("-h") == ("any", None, {})  # a coefficient of variation is about values above 0
+    assert noise("-h") == ("unknown", None, {})  # a coefficient of variation is about values above 0
     assert noise("1 - k") == ("heavy", None, {"kurtosis": 10.0})
-    assert noise("g + a") == noise("g + k") == noise("unheard") == ("any", None, {})
+    assert noise("g + a") == noise("g + k") == noise("unheard") == ("unknown", None, {})
 
 
 def test_known_values_are_given_for_every_arm() -> None:

@@ -40,8 +40,8 @@ from ramgape.simulation.simulation import simulated_spec, watch
 
 INSTANCE = load_instance("paper:exp3")
 GOALS: list[dict[str, Any]] = [
-    {"epsilon": 0.03, "bound": "paper", "max_pulls": 400},
-    {"epsilon": 0.05, "delta": 0.5, "max_pulls": 3_000},
+    {"epsilon": 0.03, "bound": "paper", "max_trials": 400},
+    {"epsilon": 0.05, "delta": 0.5, "max_trials": 3_000},
     {"budget": 300, "epsilon": 0.03, "bound": "budget", "returned": "smallest-doubt"},
 ]
 each_goal = pytest.mark.parametrize("goal", GOALS, ids=["cap", "confidence", "budget"])
@@ -117,10 +117,10 @@ def test_what_it_sees_is_what_the_result_says(direction: str) -> None:
         return state.samples % 3
 
     rewards = iter(np.random.default_rng(2).uniform(-10, 20, 1_000).tolist())
-    limit: dict[str, Any] = {"reward_range": (-10, 20), "epsilon": 1.5, "max_pulls": 40, "direction": direction}
+    limit: dict[str, Any] = {"reward_range": (-10, 20), "epsilon": 1.5, "max_trials": 40, "direction": direction}
     identify(lambda arm: next(rewards), ["a", "b", "c"], policy=policy, **limit)
     rewards = iter(np.random.default_rng(2).uniform(-10, 20, 1_000).tolist())
-    before = identify(lambda arm: next(rewards), ["a", "b", "c"], policy=policy, **{**limit, "max_pulls": 39})
+    before = identify(lambda arm: next(rewards), ["a", "b", "c"], policy=policy, **{**limit, "max_trials": 39})
     last, arms = states[33], before.arms
     assert last["pulls"].tolist() == [arm.pulls for arm in arms]
     assert last["mean"].tolist() == [arm.mean for arm in arms]
@@ -193,7 +193,7 @@ def test_a_study_is_not_opened_where_its_policy_is_unknown(tmp_path: Path, monke
 def compare_best(arms, memory, search, problem, changed):  # type: ignore[no-untyped-def]
     """The arm whose mean is nearest to being proved the best, and what keeps it from that."""
     for arm in range(len(arms)):
-        if arms[arm].pulls < problem.initial_pulls:
+        if arms[arm].pulls < problem.initial_trials:
             return
     search.ready = 1
     best = -1
@@ -216,7 +216,7 @@ def compare_best(arms, memory, search, problem, changed):  # type: ignore[no-unt
 class BestMean(Question):
     """The arm with the highest mean: the shortest task there is."""
 
-    name: ClassVar[str] = "test-best-mean"
+    name: ClassVar[str] = "test-best"
     handicap: float = 0.0
 
     def compare(self) -> Any:
@@ -285,13 +285,13 @@ def test_what_is_made_for_another_question_is_refused(option: dict[str, Any]) ->
 
 
 def test_a_task_by_its_name() -> None:
-    register("task", "test-best-mean", BestMean)
-    assert make_question("test-best-mean") == BestMean()
-    assert make_question("test-best-mean:handicap=0.5") == make_question("test-best-mean:0.5") == BestMean(0.5)
-    assert str(BestMean(0.5)) == "test-best-mean:handicap=0.5"
+    register("task", "test-best", BestMean)
+    assert make_question("test-best") == BestMean()
+    assert make_question("test-best:handicap=0.5") == make_question("test-best:0.5") == BestMean(0.5)
+    assert str(BestMean(0.5)) == "test-best:handicap=0.5"
     assert make_question(str(BestMean(0.5))) == BestMean(0.5)
     assert str(make_question("pareto")) == "pareto"
     with pytest.raises(ramgape.UnknownName, match="question must be one of"):
         make_question("parteo")
-    study = Study.create("best", arms=["a", "b"], reward_range=(0, 1), epsilon=0.05, task="test-best-mean")
+    study = Study.create("best", arms=["a", "b"], reward_range=(0, 1), epsilon=0.05, task="test-best")
     assert study.report().result.front == ()

@@ -205,13 +205,13 @@ def test_a_page_that_nobody_sees_lets_go_of_its_stream(site: Site) -> None:
 def test_what_to_choose_is_what_the_server_says(site: Site) -> None:
     with site.looking() as seen:
         page = seen.open(site.path("arms"))
-        page.select_option("#question", "best-mean")
+        page.select_option("#question", "best")
         page.select_option("#baseline", "poor")
         expect(page.locator("#choice-beside")).to_contain_text("Beside poor")
         said = call(
             site.address,
             "GET",
-            f"/studies/{site.numbers['arms']}/choose?task=best-mean&baseline=poor",
+            f"/studies/{site.numbers['arms']}/choose?task=best&baseline=poor",
             Authorization=f"Bearer {site.token}",
         )[1]
         assert (seen.text("#choice-name"), seen.text("#choice-proof")) == (said["arm"], said["proof"])

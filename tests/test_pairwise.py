@@ -167,7 +167,7 @@ def test_a_result_states_what_was_proved() -> None:
     assert result.certified_epsilon == 0.0
     assert "this is exactly the Pareto set" in result.guarantee
     short = simulate(
-        "paper:46", epsilon=0.0, bound="pairwise", policy="evidence", seed=1, max_pulls=result.samples - 200
+        "paper:46", epsilon=0.0, bound="pairwise", policy="evidence", seed=1, max_trials=result.samples - 200
     )
     assert short.stopped == "cap"
     certified = [arm.certified for arm in short.arms]

@@ -115,7 +115,7 @@ def test_who_works_is_seen_with_the_lease(place: str) -> None:
 
 def test_risks_are_as_people_are_shown_them(place: str) -> None:
     """The average of the worst tenth: more is better, so lines and intervals are turned."""
-    with made(place, risk="cvar:0.1", task="best-mean:max-risk=-0.2") as study:
+    with made(place, risk="cvar:0.1", task="best:max-risk=-0.2") as study:
         picture, arms = make_picture(take_snapshot(session_of(study))), study.result(expect=False).arms
         rows = rows_of(picture)
         for arm in arms:
@@ -530,7 +530,7 @@ def test_what_is_proved_of_a_choice_is_what_the_intervals_prove(place: str) -> N
     """The best arm is ahead of all others by their intervals: then it is said without a tolerance."""
     with made(place, 6000, "arms", policy="round-robin", bound="empirical-bernstein") as study:
         result, spec = study.result(expect=False), study.spec.present
-    found = choose(result, spec, question="best-mean", baseline="poor")
+    found = choose(result, spec, question="best", baseline="poor")
     low = result.arm("bold").mean_interval[0]
     assert all(low > arm.mean_interval[1] for arm in result.arms if arm.name != "bold")
     assert found["proof"].endswith("bold is the arm with the highest mean.")
@@ -545,7 +545,7 @@ def test_what_is_proved_of_a_choice_is_what_the_intervals_prove(place: str) -> N
 def test_costs_are_chosen_by_the_lowest(place: str) -> None:
     with made(place, 3000, direction="minimize", policy="round-robin", bound="empirical-bernstein") as study:
         result, spec = study.result(expect=False), study.spec.present
-    found = choose(result, spec, question="best-mean", baseline="bold")
+    found = choose(result, spec, question="best", baseline="bold")
     assert found["arm"] == "poor"
     assert "a better mean" in found["beside"]["sentence"]
     assert math.isfinite(found["mean"])

@@ -127,11 +127,11 @@ def test_all_goals_are_there_and_harder_ones_take_more(confidence: Plan) -> None
 
 @pytest.mark.usefixtures("no_scipy")
 def test_the_usual_goals() -> None:
-    plan = ramgape.plan("paper-gaussian:46", runs=1, max_pulls=2000)
+    plan = ramgape.plan("paper-gaussian:46", runs=1, max_trials=2000)
     assert sorted({row.epsilon for row in plan.trials}) == [0.0, 0.0125, 0.025, 0.05, 0.1]
     assert sorted({row.delta for row in plan.trials}) == [0.01, 0.05, 0.1]
     assert (plan.goal.epsilon, plan.goal.delta) == (0.05, 0.05)
-    exact = ramgape.plan("paper:46", epsilon=0, deltas=[], runs=1, max_pulls=2000)
+    exact = ramgape.plan("paper:46", epsilon=0, deltas=[], runs=1, max_trials=2000)
     # An epsilon of 0.1 asks for nothing here, and is left out.
     assert [row.epsilon for row in exact.trials] == [0.05, 0.025, 0.0125, 0.0]
     first = ramgape.plan("paper:46", epsilons=[0.05, 0.02], deltas=[0.2, 0.1], runs=1)
@@ -160,8 +160,8 @@ def test_costs_are_rewards_turned_round() -> None:
 
 
 def test_a_search_that_gave_up_is_no_answer() -> None:
-    plan = ramgape.plan("paper:46", epsilon=0.05, epsilons=[], deltas=[], runs=10, seed=3, max_pulls=2100)
-    expected = ramgape.replicate("paper:46", runs=10, seed=3, epsilon=0.05, max_pulls=2100)
+    plan = ramgape.plan("paper:46", epsilon=0.05, epsilons=[], deltas=[], runs=10, seed=3, max_trials=2100)
+    expected = ramgape.replicate("paper:46", runs=10, seed=3, epsilon=0.05, max_trials=2100)
     row = plan.chosen
     assert isinstance(row, PullForecast)
     assert 0 < row.undecided == 10 - len(expected.ended) < 10
@@ -176,7 +176,9 @@ def test_a_search_that_gave_up_is_no_answer() -> None:
 
 
 def test_where_no_first_run_is_done_nothing_harder_is_tried() -> None:
-    plan = ramgape.plan("paper:46", epsilon=0.05, delta=0.05, epsilons=[0.04, 0], deltas=[0.1], runs=50, max_pulls=1000)
+    plan = ramgape.plan(
+        "paper:46", epsilon=0.05, delta=0.05, epsilons=[0.04, 0], deltas=[0.1], runs=50, max_trials=1000
+    )
     by_goal = {(row.epsilon, row.delta): row for row in plan.trials}
     hopeless = by_goal[0.05, 0.1]
     assert (hopeless.runs, hopeless.undecided, hopeless.more_than) == (planning.FIRST_RUNS, planning.FIRST_RUNS, 1000.0)
@@ -185,17 +187,17 @@ def test_where_no_first_run_is_done_nothing_harder_is_tried() -> None:
         assert (by_goal[goal].runs, by_goal[goal].skipped, by_goal[goal].more_than) == (0, "easier goal", 1000.0)
     assert all(arm.pulls is None and arm.share is None and arm.returned is None for arm in plan.arms)
     text = " ".join(str(plan).split())
-    assert "more than 1,000 on average; not simulated (no search was done before max_pulls" in text
+    assert "more than 1,000 on average; not simulated (no search was done before max_trials" in text
 
 
 def test_nothing_is_simulated_where_a_lower_bound_is_above_the_cap() -> None:
-    asked: Any = {"epsilon": 0, "epsilons": [], "deltas": [], "runs": 2, "max_pulls": 2000}
+    asked: Any = {"epsilon": 0, "epsilons": [], "deltas": [], "runs": 2, "max_trials": 2000}
     row = ramgape.plan("paper-gaussian:46", **asked).chosen
     assert isinstance(row, PullForecast)
     assert (row.runs, row.skipped, row.lower_bound_exact) == (0, "lower bound", True)
     assert row.more_than == row.lower_bound
     text = " ".join(str(ramgape.plan("paper-gaussian:46", **asked)).split())
-    assert "because no method could be done before max_pulls" in text
+    assert "because no method could be done before max_trials" in text
     # This one need not be right whatever the variances are.
     row = ramgape.plan("paper-gaussian:46", bound="gaussian-paper", **asked).chosen
     assert isinstance(row, PullForecast)
@@ -204,7 +206,7 @@ def test_nothing_is_simulated_where_a_lower_bound_is_above_the_cap() -> None:
 
 @pytest.mark.long
 def test_long_searches_have_fewer_runs() -> None:
-    plan = ramgape.plan("paper:46", epsilon=0.05, delta=0.05, deltas=[0.1], epsilons=[], runs=40, max_pulls=5_000)
+    plan = ramgape.plan("paper:46", epsilon=0.05, delta=0.05, deltas=[0.1], epsilons=[], runs=40, max_trials=5_000)
     other, chosen = plan.trials
     first = ramgape.replicate("paper:46", runs=planning.FIRST_RUNS, epsilon=0.05, delta=0.05)
     assert chosen.runs == int(planning.CHOSEN_WORK * 5_000 / first.mean_samples)
@@ -271,7 +273,7 @@ def test_without_an_epsilon_only_exact_answers_count() -> None:
         ({"runs": 0}, "runs must be a whole number of at least 1, got 0"),
         ({"seed": -1}, "seed must be"),
         ({"callback": 3}, "callback must be a function"),
-        ({"max_pulls": 3}, "max_pulls must be a whole number of at least 20"),
+        ({"max_trials": 3}, "max_trials must be a whole number of at least 20"),
         ({"noise": "gaussian"}, "assumption must be absent"),
     ],
 )
@@ -330,7 +332,7 @@ CONTRACT = {
     "rho": float,
     "alpha": float,
     "direction": str,
-    "max_pulls": int,
+    "max_trials": int,
     "runs": int,
     "seed": int,
     "guessed_front": list,
@@ -400,7 +402,7 @@ def test_the_picture_of_trials(confidence: Plan, tmp_path: Path) -> None:
 
 
 def test_the_picture_of_what_is_not_known() -> None:
-    plan = ramgape.plan("paper:46", epsilon=0.05, epsilons=[0], deltas=[], runs=1, max_pulls=100)
+    plan = ramgape.plan("paper:46", epsilon=0.05, epsilons=[0], deltas=[], runs=1, max_trials=100)
     (axes,) = plan.plot().figure.axes
     legend = axes.get_legend()
     assert legend is not None
@@ -412,7 +414,7 @@ def test_the_picture_of_what_is_not_known() -> None:
 @pytest.mark.usefixtures("no_scipy")
 def test_the_picture_of_many_epsilons() -> None:
     epsilons = [0.01 * step for step in range(9)]
-    (axes,) = ramgape.plan("paper:46", epsilons=epsilons, deltas=[], runs=1, max_pulls=100).plot().figure.axes
+    (axes,) = ramgape.plan("paper:46", epsilons=epsilons, deltas=[], runs=1, max_trials=100).plot().figure.axes
     assert {label.get_rotation() for label in axes.get_xticklabels()} == {60.0}
 
 
@@ -577,7 +579,7 @@ def test_without_the_compiler_runs_are_the_same_and_short() -> None:
     options: dict[str, Any] = {"epsilon": 0.08, "deltas": [], "epsilons": [], "seed": 3}
     with pytest.warns(RamgapeWarning, match="without Numba"):
         plan = ramgape.plan("paper:46", runs=2, **options)
-    made = ramgape.replicate("paper:46", epsilon=0.08, runs=2, seed=3, max_pulls=plan.max_pulls)
+    made = ramgape.replicate("paper:46", epsilon=0.08, runs=2, seed=3, max_trials=plan.max_trials)
     assert math.fsum(arm.pulls or 0.0 for arm in plan.arms) == pytest.approx(made.mean_samples)
     with pytest.warns(RamgapeWarning, match="searches gave up after"):
         hard = ramgape.plan("paper:46", runs=1000, **{**options, "epsilon": 1e-6})

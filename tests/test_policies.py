@@ -62,11 +62,11 @@ def test_the_list_of_policies_and_the_references_are_the_same() -> None:
 
 
 @every_case
-@pytest.mark.parametrize(("arm_count", "initial_pulls"), [(2, 2), (3, 5), (7, 2)])
+@pytest.mark.parametrize(("arm_count", "initial_trials"), [(2, 2), (3, 5), (7, 2)])
 def test_first_every_arm_in_order_then_any_legal_arm(
-    policy: str, bound: str, arm_count: int, initial_pulls: int
+    policy: str, bound: str, arm_count: int, initial_trials: int
 ) -> None:
-    engine = make_engine(arm_count, bound, policy=policy, initial_pulls=initial_pulls, epsilon=0.0)
+    engine = make_engine(arm_count, bound, policy=policy, initial_trials=initial_trials, epsilon=0.0)
     draw = coins(arm_count, 1)
     order = []
     for _ in range(300):
@@ -75,7 +75,7 @@ def test_first_every_arm_in_order_then_any_legal_arm(
         assert arm in range(arm_count)
         order.append(arm)
         engine.tell(arm, draw(arm))
-    first = initial_pulls * arm_count
+    first = initial_trials * arm_count
     assert order[:first] == [pull % arm_count for pull in range(first)]
     assert engine.arms["pulls"].tolist() == np.bincount(order, minlength=arm_count).tolist()
 
@@ -128,7 +128,7 @@ def test_a_budget_is_spent_to_the_last_pull_and_no_further(policy: str, arm_coun
 @pytest.mark.parametrize("policy", policies_for("confidence"))
 def test_a_cap_ends_a_search_without_a_claim(policy: str) -> None:
     for cap in (20, 21, 22, 23):
-        engine = make_engine(4, "paper", policy=policy, epsilon=0.0, max_pulls=cap)
+        engine = make_engine(4, "paper", policy=policy, epsilon=0.0, max_trials=cap)
         draw = Streams(beta_streams(4, cap, 4))
         play_by_hand(engine, draw)
         assert (len(draw.order), engine.stopped) == (cap, "cap")
@@ -161,7 +161,7 @@ def relabelled(
     """
     first = INITIAL_PULLS[bound]
     streams = beta_streams(len(names), first + count, 5)
-    engine = make_engine(len(names), bound, policy=policy, epsilon=0.05, rho=4.0, initial_pulls=first)
+    engine = make_engine(len(names), bound, policy=policy, epsilon=0.05, rho=4.0, initial_trials=first)
     engine.rows.searches[0].turn = circle
     draw = Streams([streams[name] for name in names])
     play_by_hand(engine, draw, first * len(names) + count)
@@ -309,7 +309,7 @@ def check_whole_run(policy: str, bound: str, arm_count: int, seed: int, **option
     Both sum about an arm's first reward (the reference does so when given sigma_max, which no bound here reads), so
     estimates agree to the bit; boxes differ by rounding, which cannot decide between rewards without ties.
     """
-    limit = options.get("budget") or options["max_pulls"]
+    limit = options.get("budget") or options["max_trials"]
     streams = beta_streams(arm_count, limit, seed)
     engine = make_engine(arm_count, bound, policy=policy, **options)
     mine, theirs = Streams(streams), Streams(streams)
@@ -338,7 +338,7 @@ def check_whole_run(policy: str, bound: str, arm_count: int, seed: int, **option
     [("paper", 3, 0.5, 11), ("hoeffding", 5, 0.25, 12), ("hoeffding", 4, 0.04, 13)],
 )
 def test_whole_runs_under_confidence(policy: str, bound: str, arm_count: int, epsilon: float, seed: int) -> None:
-    result = check_whole_run(policy, bound, arm_count, seed, epsilon=epsilon, rho=0.05, max_pulls=2400)
+    result = check_whole_run(policy, bound, arm_count, seed, epsilon=epsilon, rho=0.05, max_trials=2400)
     if "confidence" in POLICIES[policy].paper_goals and epsilon > 0.1:
         assert result.stopped == "confidence"
 

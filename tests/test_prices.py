@@ -82,7 +82,7 @@ def test_first_pulls_may_cost_all_there_is() -> None:
     [
         {"epsilon": 0.05},
         {"epsilon": 0.05, "policy": "ramgape", "bound": "empirical-bernstein"},
-        {"epsilon": 0.05, "task": "best-mean"},
+        {"epsilon": 0.05, "task": "best"},
         {"budget": 400},
         {"budget": 400, "task": "top:2"},
         # These take the compiler longer.
@@ -125,7 +125,7 @@ def test_a_dear_arm_is_pulled_less(options: dict[str, Any]) -> None:
     The share has a standard deviation of less than 0.05 in a run, and of less than 0.01 on average over 30: the limits
     are five of these away (seeded; a chance below 1e-6 if it were not).
     """
-    price, known = {"cheap": 1.0, "dear": 10.0}, {"task": "best-mean", **options}
+    price, known = {"cheap": 1.0, "dear": 10.0}, {"task": "best", **options}
     aware, blind = replicate(two_coins(), runs=30, price=price, **known), replicate(two_coins(), runs=30, **known)
     shares = [[run.pulls["cheap"] / run.samples for run in each.runs] for each in (aware, blind)]
     assert 0.70 < statistics.fmean(shares[0]) < 0.82
@@ -142,7 +142,7 @@ def test_knowing_prices_saves_money() -> None:
     0.92 (seeded; a chance below 1e-6 if it were not).
     """
     price, costs = {"cheap": 1.0, "dear": 10.0}, []
-    options: dict[str, Any] = {"policy": "ramgape", "bound": "empirical-bernstein", "epsilon": 0, "task": "best-mean"}
+    options: dict[str, Any] = {"policy": "ramgape", "bound": "empirical-bernstein", "epsilon": 0, "task": "best"}
     for known in ({}, {"price": price}):
         runs = replicate(two_coins(), runs=300, **options, **known).runs
         costs.append(statistics.fmean(sum(price[arm] * pulls for arm, pulls in run.pulls.items()) for run in runs))
@@ -162,7 +162,7 @@ def test_knowing_prices_saves_money() -> None:
         {"epsilon": 0.01, "policy": "round-robin"},
         pytest.param({"epsilon": 0.01, "interleave": True}, marks=pytest.mark.long),
         {"interleave": True},
-        {"task": "best-mean"},
+        {"task": "best"},
         {"budget": 100},
     ],
     ids=str,
@@ -199,7 +199,7 @@ def test_a_cap_in_money() -> None:
     result = identify(pull, list(MEANS), **BOUNDED, epsilon=0.001, price=PRICES, spend=20_000, seed=1)
     assert (result.stopped, result.goal_reached, result.goal.spend) == ("spend", False, 20_000.0)
     assert result.guarantee.startswith("Undecided: the money, 20000 in all, did not last until the goal.")
-    enough = identify(pull, list(MEANS), **BOUNDED, epsilon=0.3, price=PRICES, spend=1e6, seed=1, task="best-mean")
+    enough = identify(pull, list(MEANS), **BOUNDED, epsilon=0.3, price=PRICES, spend=1e6, seed=1, task="best")
     assert (enough.stopped, enough.goal_reached) == ("confidence", True)
     assert enough.spent == sum(PRICES[arm.name] * arm.pulls for arm in enough.arms)
 
@@ -261,7 +261,7 @@ def test_what_is_under_way_is_paid_for(storage: str | None) -> None:
 
 def test_told_prices_steer_by_their_mean(storage: str | None) -> None:
     """And whoever opens the study anew knows the same."""
-    with Study.create("told", list(MEANS), storage=storage, **BOUNDED, spend=400, task="best-mean", seed=2) as study:
+    with Study.create("told", list(MEANS), storage=storage, **BOUNDED, spend=400, task="best", seed=2) as study:
         work(study, told=True)
         result = study.result()
         assert result.stopped == "spend"
@@ -284,7 +284,7 @@ def test_told_prices_steer_by_their_mean(storage: str | None) -> None:
 def test_told_prices_and_snapshots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "SNAPSHOT_EVERY", 50)
     url = f"sqlite:///{tmp_path}/studies.db"
-    with Study.create("told", list(MEANS), storage=url, **BOUNDED, spend=1_000, task="best-mean", seed=2) as study:
+    with Study.create("told", list(MEANS), storage=url, **BOUNDED, spend=1_000, task="best", seed=2) as study:
         study.backend.session._interval = 50
         work(study, told=True, most=130)
         result = study.result()

@@ -237,7 +237,7 @@ def test_a_forecast_takes_pulls_under_way_for_pulls_to_come() -> None:
 
 
 def test_the_pair_that_is_open_is_among_the_arms() -> None:
-    for options in ({"epsilon": 0.02}, {"epsilon": 0.02, "bound": "paper"}, {"epsilon": 0.0}, {"task": "best-mean"}):
+    for options in ({"epsilon": 0.02}, {"epsilon": 0.02, "bound": "paper"}, {"epsilon": 0.0}, {"task": "best"}):
         instance = ramgape.load_instance("paper:46")
         engine = Engine(simulated_spec(instance, **options))  # type: ignore[arg-type]
         engine.advance(instance.sampler(), np.random.default_rng(0), 500)

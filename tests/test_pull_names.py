@@ -10,7 +10,7 @@ import pytest
 
 import ramgape
 from ramgape import Study
-from ramgape.studies import local_desk as studies
+from ramgape.studies import local as studies
 from ramgape.studies.exchange import TOKEN_BYTES, read_pull_id
 from tests.stores import copy_database
 

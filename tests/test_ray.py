@@ -13,7 +13,7 @@ from ramgape import FailingArm, Study, Trials, replicate
 from ramgape.trials.on_ray import RayEngine
 from tests.cluster_trials import ARMS, Coin, Deadly, broken, coin
 
-OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "budget": 60, "seed": 1, "task": "best-mean"}
+OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "budget": 60, "seed": 1, "task": "best"}
 
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("default")]
 

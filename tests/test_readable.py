@@ -105,7 +105,7 @@ def test_a_share_of_the_range_is_a_number_at_once() -> None:
 
 
 def test_a_share_without_a_range_is_fixed_by_the_first_looks() -> None:
-    engine = Engine(make_spec(ARMS, noise="gaussian", initial_pulls=3, epsilon="10%"))
+    engine = Engine(make_spec(ARMS, noise="gaussian", initial_trials=3, epsilon="10%"))
     generator = np.random.default_rng(1)
     told: list[list[float]] = [[], [], []]
     while not engine.ready:

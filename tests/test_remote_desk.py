@@ -31,7 +31,7 @@ STUDIES: dict[str, dict[str, Any]] = {
         "reward_range": np.array([0, 2]),
         "epsilon": np.float32(0.25),
         "delta": np.float64(0.1),
-        "max_pulls": np.int64(10_000),
+        "max_trials": np.int64(10_000),
         "seed": np.int32(7),
     },
     "whole numbers as floats": {**RANGED, "budget": 60.0, "retries": 2.0},
@@ -44,8 +44,8 @@ STUDIES: dict[str, dict[str, Any]] = {
     "items": {"reward_range": (0, 1), "epsilon": 0.1, "items": ["x", 1.0, {"q": [1, None]}]},
     "items of a larger world": {**RANGED, "epsilon": 0.1, "items": Items([1, 2, 3], population=False)},
     "items, often": {**RANGED, "epsilon": 0.1, "items": Items(["x", "y"], repeats=4)},
-    "for experts": {**RANGED, "epsilon": 0.1, "search": Search(policy="ramgape", bound="hoeffding", initial_pulls=5)},
-    "prices": {**RANGED, "price": {"a": 1, "b": 2.5, "c": np.float64(3)}, "spend": 100, "task": "best-mean"},
+    "for experts": {**RANGED, "epsilon": 0.1, "search": Search(policy="ramgape", bound="hoeffding", initial_trials=5)},
+    "prices": {**RANGED, "price": {"a": 1, "b": 2.5, "c": np.float64(3)}, "spend": 100, "task": "best"},
     "failures": {**RANGED, "budget": 30, "failure": "worst", "expired": "fail", "in_order": True},
     "no alarm": {**RANGED, "budget": 30, "alarm": "off"},
     "arms to come": {**RANGED, "epsilon": 0.2, "expected_arms": 5},
@@ -66,7 +66,7 @@ def test_whoever_opens_the_store_sees_the_same(tmp_path: Path) -> None:
     """Report, result, observations, failures, files: over HTTP and from the file itself."""
     file = f"sqlite:///{tmp_path / 'studies.db'}"
     data = [{"arm": "a", "reward": 0.25, "price": 2.0}, {"arm": "b", "reward": 0.5, "price": 1.5}]
-    options: dict[str, Any] = {**RANGED, "price": "told", "spend": 500, "task": "best-mean", "retries": 1}
+    options: dict[str, Any] = {**RANGED, "price": "told", "spend": 500, "task": "best", "retries": 1}
     with open_server(file) as url, Study.create("models", ARMS, storage=url, data=data, **options) as there:
         for number, pull in enumerate(there.ask(40, "one")):
             if number % 10 == 3:

@@ -82,7 +82,7 @@ def looks(problem, count, average, variance, level, low, high):  # type: ignore[
 
 
 LOOKS = Bound("looks", SimpleNamespace(interval=looks), BOUNDED, (MEANS,), "a union over all numbers of pulls")
-OPTIONS: dict[str, Any] = {"epsilon": 0.1, "seed": 1, "max_pulls": 30_000}
+OPTIONS: dict[str, Any] = {"epsilon": 0.1, "seed": 1, "max_trials": 30_000}
 
 
 @pytest.mark.long
@@ -109,7 +109,7 @@ LONG = [pytest.param(risk, marks=pytest.mark.long) for risk in ("variance", "sem
 def test_a_bound_from_outside_serves_every_risk(risk: str) -> None:
     """Boxes that hold with probability 0.999 each contain the truth of every arm."""
     instance = load_instance("paper:10")
-    result = simulate(instance, risk=risk, bound=LOOKS, epsilon=0.05, delta=0.001, seed=3, max_pulls=5_000)
+    result = simulate(instance, risk=risk, bound=LOOKS, epsilon=0.05, delta=0.001, seed=3, max_trials=5_000)
     assert result.bound == "looks"
     truths = (result.alpha or 1.0) * instance.risks_by(make_risk(risk))
     for arm, truth in zip(result.arms, truths, strict=True):

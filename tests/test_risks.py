@@ -214,7 +214,7 @@ def test_answers_are_wrong_in_at_most_delta_of_runs(risk: str, noise: str) -> No
     generator, delta, wrong, ended = np.random.default_rng(41), 0.1, 0, 0
     for seed in range(40):
         instance = instance_of(*(random_arm(generator, noise) for _ in range(3)))
-        run = replicate(instance, runs=1, seed=seed, risk=risk, epsilon=0.06, delta=delta, max_pulls=50_000).runs[0]
+        run = replicate(instance, runs=1, seed=seed, risk=risk, epsilon=0.06, delta=delta, max_trials=50_000).runs[0]
         ended += run.stopped == "confidence"
         wrong += run.stopped == "confidence" and not run.eps_correct
     assert ended >= 36
@@ -324,7 +324,7 @@ def test_the_spread_of_an_estimate_is_what_it_is_said_to_be(risk: str, distribut
 # --- both roads ---------------------------------------------------------------------------------------
 
 GOALS: dict[str, dict[str, Any]] = {
-    "confidence": {"epsilon": 0.05, "delta": 0.3, "max_pulls": 151},
+    "confidence": {"epsilon": 0.05, "delta": 0.3, "max_trials": 151},
     "budget": {"budget": 151},
 }
 RULES = [(policy, goal) for policy in POLICIES for goal in GOALS if goal in POLICIES[policy].goals]
@@ -381,7 +381,7 @@ def eighths(make: Callable[[float], float], reward_range: tuple[float, float]) -
 
 
 @pytest.mark.few(3)
-@pytest.mark.parametrize("goal", [{"epsilon": 0.0625, "max_pulls": 3_000}, {"budget": 400}])
+@pytest.mark.parametrize("goal", [{"epsilon": 0.0625, "max_trials": 3_000}, {"budget": 400}])
 @pytest.mark.parametrize("risk", MIRRORED)
 def test_costs_are_mirrored_rewards(risk: str, goal: dict[str, Any]) -> None:
     """Rewards y in [0, 1] against costs 6 - 4 y in [2, 6]."""
@@ -454,8 +454,8 @@ def test_the_reported_risk_is_in_the_units_of_the_user(risk: str, direction: str
 
 def test_a_tolerance_for_each_objective_is_a_factor_of_the_mean_variance() -> None:
     instance = eighths(lambda y: y, (0, 1))
-    apart = simulate(instance, seed=4, rho=1, epsilon=(0.125, 0.25), max_pulls=20_000)
-    alike = simulate(instance, seed=4, rho=1, epsilon=0.125, alpha=0.5, max_pulls=20_000)
+    apart = simulate(instance, seed=4, rho=1, epsilon=(0.125, 0.25), max_trials=20_000)
+    alike = simulate(instance, seed=4, rho=1, epsilon=0.125, alpha=0.5, max_trials=20_000)
     assert apart.alpha == 1.0
     assert (apart.front, apart.samples) == (alike.front, alike.samples)
     for mine, yours in zip(apart.arms, alike.arms, strict=True):
@@ -470,8 +470,8 @@ def test_a_tolerance_for_each_objective_is_a_factor_of_the_mean_variance() -> No
 def test_a_tolerance_for_each_objective(risk: str) -> None:
     """Mean and risk may be off by so much each; the risk itself is shown as it is, whatever the tolerance."""
     instance = eighths(lambda y: y, (0, 1))
-    apart = simulate(instance, seed=4, risk=risk, epsilon=(0.125, 0.25), max_pulls=20_000)
-    alone = simulate(instance, seed=4, risk=risk, epsilon=0.0625, max_pulls=20_000)
+    apart = simulate(instance, seed=4, risk=risk, epsilon=(0.125, 0.25), max_trials=20_000)
+    alone = simulate(instance, seed=4, risk=risk, epsilon=0.0625, max_trials=20_000)
     assert (apart.alpha, alone.alpha) == (None, None)
     assert apart.samples <= alone.samples
     wanted = {arm.name: make_risk(risk).value_of(arm.distribution) for arm in instance.arms}
@@ -481,7 +481,7 @@ def test_a_tolerance_for_each_objective(risk: str) -> None:
             assert low - 1e-9 <= wanted[arm.name] <= high + 1e-9
     # One tolerance e for both is e in the mean, and in a risk in units of reward^2 what usual_scale makes of it.
     usual = make_risk(risk).usual_scale(1.0)
-    same = simulate(instance, seed=4, risk=risk, epsilon=(0.0625, 0.0625 / usual), max_pulls=20_000)
+    same = simulate(instance, seed=4, risk=risk, epsilon=(0.0625, 0.0625 / usual), max_trials=20_000)
     assert (same.arms, same.samples, same.front) == (alone.arms, alone.samples, alone.front)
     assert apart.certified_epsilon is not None
     assert apart.certified_risk_epsilon == pytest.approx(2.0 * apart.certified_epsilon)
@@ -590,7 +590,7 @@ def test_a_bound_that_does_not_know_a_risk_is_refused_and_those_that_do_are_list
 
 
 @pytest.mark.parametrize(
-    "goal", [{"epsilon": 0.05}, {"epsilon": 0.05, "bound": "paper", "max_pulls": 500}, {"budget": 99}]
+    "goal", [{"epsilon": 0.05}, {"epsilon": 0.05, "bound": "paper", "max_trials": 500}, {"budget": 99}]
 )
 def test_the_usual_risk_by_name_is_the_usual_risk(goal: dict[str, Any]) -> None:
     usual = simulate("paper:3", seed=1, **goal)
@@ -634,7 +634,7 @@ FORMULAS = {
 
 def result_of(risk: str, **options: Any) -> Result:
     return simulate(
-        eighths(lambda y: y, (0, 1)), seed=1, risk=risk, **{"epsilon": 0.015, "max_pulls": 3_000, **options}
+        eighths(lambda y: y, (0, 1)), seed=1, risk=risk, **{"epsilon": 0.015, "max_trials": 3_000, **options}
     )
 
 

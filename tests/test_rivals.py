@@ -108,11 +108,11 @@ def test_on_one_and_the_same_data_the_accepted_arms_are_the_front(policy: str) -
 
 
 @pytest.mark.parametrize("policy", BUDGET_RIVALS)
-@pytest.mark.parametrize("initial_pulls", [2, 7])
-def test_an_answer_in_mid_run_is_never_empty_and_what_is_settled_stays(policy: str, initial_pulls: int) -> None:
+@pytest.mark.parametrize("initial_trials", [2, 7])
+def test_an_answer_in_mid_run_is_never_empty_and_what_is_settled_stays(policy: str, initial_trials: int) -> None:
     for seed in range(4):
         budget = 100 + seed
-        engine = make_engine(6, "budget", policy=policy, budget=budget, rho=0.7, initial_pulls=initial_pulls)
+        engine = make_engine(6, "budget", policy=policy, budget=budget, rho=0.7, initial_trials=initial_trials)
         draw = Streams(beta_streams(6, budget, seed))
         settled = np.zeros(6, dtype=int)
         while (arm := engine.ask()) is not None:
@@ -337,7 +337,7 @@ def test_wrong_answers_are_rare(policy: str, bound: str, epsilon: float) -> None
 def test_with_epsilon_0_wrong_answers_are_rare_and_every_arm_is_in_or_out(policy: str) -> None:
     """False alarm: at most 1e-6 for each case."""
     options: dict[str, Any] = {"policy": policy, "epsilon": 0.0, "delta": 0.25, "rho": 0.3}
-    results = runs_of(25, 22, gap=0.02, max_pulls=400_000, **options)
+    results = runs_of(25, 22, gap=0.02, max_trials=400_000, **options)
     check_answers(results, 0.25, least_ended=0.9)
     for result in results:
         check_certificates(result)
@@ -385,7 +385,7 @@ def test_boxes_that_do_not_narrow_leave_the_proof_to_the_rule(policy: str) -> No
 def test_equal_arms_stay_undecided_and_an_interruption_claims_no_more_than_boxes_prove(policy: str) -> None:
     rewards = {"one": 0.5, "two": 0.5, "worse": 0.0}
     options: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0, "rho": 1.0, "policy": policy}
-    result = identify(rewards.__getitem__, list(rewards), max_pulls=3_000, **options)
+    result = identify(rewards.__getitem__, list(rewards), max_trials=3_000, **options)
     assert (result.stopped, result.samples, result.front) == ("cap", 3_000, ("one", "two"))
     assert [arm.verdict for arm in result.arms][:2] == ["undecided"] * 2
     assert result.arm("worse").dominated_by in ("one", "two")
@@ -404,7 +404,7 @@ def test_equal_arms_stay_undecided_and_an_interruption_claims_no_more_than_boxes
 @pytest.mark.parametrize("policy", [*BUDGET_RIVALS, *CONFIDENCE_RIVALS])
 def test_a_rule_runs_for_its_own_goal_only(policy: str) -> None:
     (allowed,) = POLICIES[policy].goals
-    goal: dict[str, dict[str, Any]] = {"budget": {"budget": 100}, "confidence": {"epsilon": 0.05, "max_pulls": 100}}
+    goal: dict[str, dict[str, Any]] = {"budget": {"budget": 100}, "confidence": {"epsilon": 0.05, "max_trials": 100}}
     assert simulate("paper:46", policy=policy, **goal[allowed]).samples == 100
     refused = "budget" if allowed == "confidence" else "confidence"
     for search in (simulate, lambda *names, **options: replicate(*names, runs=2, **options)):
@@ -453,7 +453,7 @@ def test_no_intervals_are_not_for_rules_that_need_them(policy: str) -> None:
 )
 def test_the_roads_agree_at_every_cut(policy: str, goal: dict[str, Any]) -> None:
     instance = load_instance("random-beta:1")
-    options: dict[str, Any] = {"policy": policy, **({"max_pulls": 600} | goal)}
+    options: dict[str, Any] = {"policy": policy, **({"max_trials": 600} | goal)}
     arm_count = len(instance.arms)
     if "budget" in goal:
         options["budget"] = max(goal["budget"], 2 * arm_count)

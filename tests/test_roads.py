@@ -55,15 +55,15 @@ INSTANCES = {
 }
 
 BOUNDED_GOALS: list[dict[str, Any]] = [
-    {"bound": "paper", "epsilon": 0.01, "max_pulls": 301},
-    {"bound": "hoeffding", "epsilon": 0.08, "delta": 0.5, "max_pulls": 300},
+    {"bound": "paper", "epsilon": 0.01, "max_trials": 301},
+    {"bound": "hoeffding", "epsilon": 0.08, "delta": 0.5, "max_trials": 300},
     {"budget": 301, "epsilon": 0.05},
     {"budget": 299, "returned": "smallest-doubt"},
     {"bound": "budget", "budget": 300, "epsilon": 0.05, "exploration": 0.02, "returned": "smallest-doubt", "rho": 0.7},
 ]
 GAUSSIAN_GOALS: list[dict[str, Any]] = [
-    {"bound": "gaussian-paper", "epsilon": 1.0, "delta": 0.3, "max_pulls": 300},
-    {"bound": "auto", "epsilon": 0.01, "max_pulls": 301, "initial_pulls": 4},
+    {"bound": "gaussian-paper", "epsilon": 1.0, "delta": 0.3, "max_trials": 300},
+    {"bound": "auto", "epsilon": 0.01, "max_trials": 301, "initial_trials": 4},
     {"budget": 301, "epsilon": 0.05},
 ]
 CASES = [
@@ -105,7 +105,7 @@ def test_both_roads_give_the_same_result(policy: str, name: str, goal: dict[str,
 @pytest.mark.parametrize("policy", ["ramgape", "ra-lucb", "round-robin", "de-round-robin", "psi-unif-elim", "ape"])
 @pytest.mark.parametrize(("name", "epsilon"), [("coins", 0.08), ("gaussian", 1.0)])
 def test_both_roads_stop_at_the_same_pull(policy: str, name: str, epsilon: float) -> None:
-    options: dict[str, Any] = {"policy": policy, "epsilon": epsilon, "delta": 0.5, "rho": 0.3, "max_pulls": 5000}
+    options: dict[str, Any] = {"policy": policy, "epsilon": epsilon, "delta": 0.5, "rho": 0.3, "max_trials": 5000}
     simulated = simulate(INSTANCES[name], seed=1, **options)
     assert simulated.stopped == "confidence"
     assert simulated.samples > 2 * len(simulated.arms)
@@ -116,7 +116,7 @@ def test_both_roads_stop_at_the_same_pull(policy: str, name: str, epsilon: float
 @every_case
 def test_chunks_of_any_size_give_the_same_table(policy: str, name: str, goal: dict[str, Any]) -> None:
     instance = INSTANCES[name]
-    limit = "max_pulls" if goal.get("budget") is None else "budget"
+    limit = "max_trials" if goal.get("budget") is None else "budget"
     spec = simulated_spec(instance, policy=policy, **{**goal, limit: 121})
     sampler = instance.sampler()
 
@@ -144,7 +144,7 @@ def test_chunks_of_any_size_give_the_same_table(policy: str, name: str, goal: di
 
 def test_the_roads_may_be_changed_under_way() -> None:
     instance = INSTANCES["mixed"]
-    spec = simulated_spec(instance, policy="ra-lucb", epsilon=0.01, max_pulls=1000)
+    spec = simulated_spec(instance, policy="ra-lucb", epsilon=0.01, max_trials=1000)
     whole, changing = Engine(spec), Engine(spec)
     whole.advance(instance.sampler(), np.random.default_rng(4), 1000)
     generator = np.random.default_rng(4)
@@ -211,7 +211,7 @@ def searched(
         order.append(arm)
         return transform(draw(arm))
 
-    goal: dict[str, Any] = {"budget": 801} if bound == "budget" else {"max_pulls": 801}
+    goal: dict[str, Any] = {"budget": 801} if bound == "budget" else {"max_trials": 801}
     epsilon = 0.015625 * unit
     result = identify(
         pull, range(4), epsilon=epsilon, rho=DYADIC_RHO * unit, policy=policy, bound=bound, **goal, **options
@@ -286,7 +286,7 @@ def test_the_truth_of_a_reflected_instance_is_the_same(policy: str) -> None:
         )
         for turn in (lambda value: value, lambda value: -value)
     )
-    limit = "max_pulls" if can_run(policy) else "budget"
+    limit = "max_trials" if can_run(policy) else "budget"
     options: dict[str, Any] = {"policy": policy, "epsilon": 0.1, "rho": 0.5, limit: 3000}
     first = simulate(gains, seed=3, **options)
     second = simulate(costs, seed=3, direction="minimize", **options)

@@ -18,7 +18,7 @@ from ramgape.search.spec import make_spec
 from ramgape.simulation.simulation import simulated_spec
 from tests.support import POLICIES, Streams, beta_streams, by_hand, can_run, in_full
 
-CONFIDENCE: dict[str, Any] = {"epsilon": 0.05, "bound": "paper", "max_pulls": 203}
+CONFIDENCE: dict[str, Any] = {"epsilon": 0.05, "bound": "paper", "max_trials": 203}
 BUDGET: dict[str, Any] = {"budget": 203}
 CASES = [
     pytest.param(policy, goal, id=f"{policy}-{name}")
@@ -87,7 +87,7 @@ def test_every_order_of_a_round_is_as_likely() -> None:
 
     The statistic has 23 degrees of freedom; it is above 75 with a chance of 2e-7.
     """
-    spec = make_spec(ARMS[:4], reward_range=(0, 1), budget=4800, initial_pulls=1200, interleave=True)
+    spec = make_spec(ARMS[:4], reward_range=(0, 1), budget=4800, initial_trials=1200, interleave=True)
     engine, seen = Engine(spec, 1), Counter[tuple[int, ...]]()
     for _ in range(1200):
         order = []
@@ -104,7 +104,7 @@ def test_every_order_of_a_round_is_as_likely() -> None:
 @pytest.mark.parametrize("batch", [1, 3])
 def test_a_study_opened_anew_goes_on_with_its_round(tmp_path: Path, policy: str, batch: int) -> None:
     """Nothing that is decided is lost, or made twice, whoever asks next; with one at a time all is as in `identify`."""
-    goal: dict[str, Any] = {"epsilon": 0.05, "bound": "paper", "max_pulls": 60}
+    goal: dict[str, Any] = {"epsilon": 0.05, "bound": "paper", "max_trials": 60}
     orders = []
     for anew in (False, True):
         options = {**goal, "policy": policy, "interleave": True, "seed": 3, "reward_range": (0, 1)}

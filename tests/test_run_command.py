@@ -367,7 +367,7 @@ BAD_STUDIES = {
     "retries = -1": "retries must be a whole number of at least 0",
     'failure = "wurst"': "failure must be one of retry, worst, censored, got 'wurst'; did you mean 'worst'?",
     "reward_range = [1, 0]": "reward_range must be two finite numbers",
-    'noise = "gauss"': "assumption must be one of any, bounded, gaussian",
+    'noise = "gauss"': "assumption must be one of unknown, bounded, gaussian",
     "name = 5": "name must be text",
     'name = ""': "name must be text",
     'policy = "ramgap"': "got 'ramgap'; did you mean 'ramgape'?",
@@ -482,7 +482,7 @@ def test_what_a_file_leaves_open(write: Callable[..., Path], tmp_path: Path) -> 
     usual = {"failure": "worst", "in_order": True, "direction": "minimize", "epsilon": [0.1, 0.2]}
     assert file.options == {**usual, "interleave": True, "worst": 3.0}
     assert file.earlier[-1] == {**usual, "reward_range": [0.0, 3.0]}
-    fastest = '[study]\nreward = "elapsed"\ntimeout = 3\nepsilon = 0.1\ntask = "best-mean"\n'
+    fastest = '[study]\nreward = "elapsed"\ntimeout = 3\nepsilon = 0.1\ntask = "best"\n'
     file = read_study_file(write(fastest))
     assert (file.options["failure"], file.options["worst"]) == ("censored", 3.0)
     assert [each["failure"] for each in file.earlier] == ["worst", "worst"]
@@ -610,7 +610,7 @@ def test_times_and_timeouts(write: Callable[..., Path]) -> None:
     assert "exit code 7" in result.stderr
     assert found["front"] == ["quick"]
     assert found["direction"] == "minimize"
-    assert (found["noise"], found["reward_range"]) == ("any", None)
+    assert (found["noise"], found["reward_range"]) == ("unknown", None)
     assert found["rigour"] == "approximate"
 
 

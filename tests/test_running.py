@@ -194,7 +194,7 @@ def test_intervals_are_hardly_wider_than_the_usual_ones() -> None:
 @pytest.mark.parametrize("arms", [2, 3, 7])
 def test_every_round_has_every_arm_once_in_an_order_by_chance(arms: int) -> None:
     """Also when most arms are settled. 400 rounds: each arm comes first as often as others, up to 6 deviations."""
-    engine, firsts, orders = engine_of(arms, seed=5, epsilon=0.0, max_pulls=10_000), np.zeros(arms), set()
+    engine, firsts, orders = engine_of(arms, seed=5, epsilon=0.0, max_trials=10_000), np.zeros(arms), set()
     for _ in range(400):
         order = []
         for _ in range(arms):
@@ -212,7 +212,7 @@ def test_every_round_has_every_arm_once_in_an_order_by_chance(arms: int) -> None
 
 
 def test_simulations_and_calls_go_by_the_same_rounds() -> None:
-    result = simulate("paper:46", bound="running", task="best-mean", epsilon=0.15, seed=3)
+    result = simulate("paper:46", bound="running", task="best", epsilon=0.15, seed=3)
     assert max(arm.pulls for arm in result.arms) - min(arm.pulls for arm in result.arms) <= 1
     assert (result.policy, result.alarm, result.warnings) == ("round-robin", None, ())
 
@@ -233,19 +233,19 @@ def test_the_certificate_says_what_it_is_about() -> None:
         turns[arm] += 1
         return 0.5 + 0.3 * math.sin(turns[arm] / 20.0) - 0.15 * (arm == "b")
 
-    found = identify(pull, ["a", "b"], task="best-mean", seed=1, **{**OPTIONS, "epsilon": 0.05})
+    found = identify(pull, ["a", "b"], task="best", seed=1, **{**OPTIONS, "epsilon": 0.05})
     assert found.guarantee.startswith(WORDS)
     assert found.sentence.endswith("with probability 0.9, about each arm's average over the rounds so far.")
     assert found.estimand == found.to_dict()["estimand"] == "each arm's average over the rounds so far"
     assert not found.alarms
     assert type(found).from_dict(found.to_dict()) == found
-    assert simulate("paper:46", task="best-mean", epsilon=0.3, seed=1).estimand == ""
+    assert simulate("paper:46", task="best", epsilon=0.3, seed=1).estimand == ""
 
 
 def test_logged_rounds_are_served_and_unequal_ones_objected_to() -> None:
     generator = np.random.default_rng(4)
     table = {arm: generator.beta(2, 2, 500) * 0.5 + 0.5 * (arm == "a") for arm in "ab"}
-    options: dict[str, Any] = {**OPTIONS, "task": "best-mean", "epsilon": 0.05}
+    options: dict[str, Any] = {**OPTIONS, "task": "best", "epsilon": 0.05}
     even = analyze({arm: rewards.tolist() for arm, rewards in table.items()}, **options).result
     assert even.guarantee.startswith(WORDS)
     assert even.front == ("a",)
@@ -267,7 +267,7 @@ def test_a_study_goes_on_where_it_stood(tmp_path: Any) -> None:
 
 def test_quick_answers_do_not_count_before_slow_ones(tmp_path: Any) -> None:
     """An average over the first rounds is not one over those whose answers came first."""
-    options: dict[str, Any] = {**OPTIONS, "task": "best-mean", "epsilon": 0.1, "max_pulls": 600}
+    options: dict[str, Any] = {**OPTIONS, "task": "best", "epsilon": 0.1, "max_trials": 600}
     with Study.create("s", ["a", "b"], storage=f"sqlite:///{tmp_path / 's.db'}", seed=1, **options) as study:
         pulls = study.ask(400)
         rewards = {pull.id: float(place % 4 < 2) for place, pull in enumerate(pulls)}  # a fair coin for either arm

@@ -92,7 +92,7 @@ def test_equal_arms_measured_the_same() -> None:
     twins = [make_arm("A"), make_arm("B"), make_arm("C", 0.1, 0.4, "out")]
     said = make_result(*twins, **STD).sentence
     assert "Choose A for the highest measured mean and the lowest standard deviation; B measured the same" in said
-    tied = four("C", task="best-mean", question="the arm with the highest mean")
+    tied = four("C", task="best", question="the arm with the highest mean")
     tied = replace(tied, arms=(*tied.arms[:3], replace(tied.arms[3], margin=0.0)))
     assert tied.sentence.startswith("Choose C for the highest mean; D measured the same. ")
 
@@ -101,8 +101,8 @@ def test_equal_arms_measured_the_same() -> None:
 
 SEARCHES = {
     "pareto": "for the highest measured mean, ",
-    "best-mean": "Choose three for the highest mean. ",
-    "best-mean:max-risk=0.2": " for the highest mean of those whose standard deviation is at most 0.2. ",
+    "best": "Choose three for the highest mean. ",
+    "best:max-risk=0.2": " for the highest mean of those whose standard deviation is at most 0.2. ",
     "least-risk": "Choose one for the lowest standard deviation. ",
     "least-risk:min-mean=0.45": " for the lowest standard deviation of those whose mean is at least 0.45. ",
     "best-score:weight=0.5": " for the highest mean - 0.5 standard deviation. ",
@@ -132,7 +132,7 @@ def test_every_task_has_its_sentence(task: str) -> None:
     assert SEARCHES[task] in proved.sentence
     close = "" if proved.control else " within 0.1,"
     assert f"This is right{close} with probability 0.95." in proved.sentence
-    capped = ramgape.identify(pull, ["one", "two", "three"], epsilon=0.01, max_pulls=40, **options)
+    capped = ramgape.identify(pull, ["one", "two", "three"], epsilon=0.01, max_trials=40, **options)
     assert capped.sentence.startswith(("Best guess: ", "By the estimates "))
     assert capped.sentence.endswith(("Nothing is proved yet: all 3 arms are undecided.", "arms are undecided."))
     for result in (proved, capped):
@@ -143,9 +143,9 @@ def test_every_task_has_its_sentence(task: str) -> None:
 
 def test_an_empty_answer_says_what_nobody_has() -> None:
     question = "the arm with the highest mean of those whose standard deviation is at most 0.02"
-    others = {"task": "best-mean:max-risk=0.02", "question": question, "empty_answer": "no arm is feasible"}
+    others = {"task": "best:max-risk=0.02", "question": question, "empty_answer": "no arm is feasible"}
     nobody = four(**others)
-    nobody = replace(nobody, front=())
+    nobody = replace(nobody, answer=())
     assert nobody.sentence == f"No arm is feasible: there is none whose standard deviation is at most 0.02. {SURE}"
     capped = replace(nobody, stopped="cap", goal_reached=False, empty_answer="no arm is feasible, by the estimates")
     assert capped.sentence.startswith("By the estimates no arm is feasible: there is none ")
@@ -161,7 +161,7 @@ def test_a_control_is_kept_or_beaten() -> None:
     assert both.sentence == f"B and C have {some}. {sure}"
     exact = replace(both, goal=replace(both.goal, epsilon=0.0), certified_epsilon=0.0)
     assert exact.sentence == f"B and C have a mean above that of A; no other arm does. {sure}"
-    nobody = replace(four(**others), front=(), empty_answer="no arm is better than A")
+    nobody = replace(four(**others), answer=(), empty_answer="no arm is better than A")
     assert nobody.sentence == f"Keep A: no arm has a mean above that of A by 0.05 or more. {sure}"
     capped = replace(nobody, stopped="cap", goal_reached=False)
     assert capped.sentence.startswith("Best guess: keep A; no arm is proved to have a mean above that of A. ")
@@ -257,7 +257,7 @@ def test_an_alarm_is_no_small_print() -> None:
 def test_before_the_first_pulls() -> None:
     nothing = make_result(make_arm("A", **NOT_PULLED), samples=0, **ended("open", certified_epsilon=None))
     assert nothing.sentence == "Nothing can be said yet: there are no trials."
-    begun = replace(nothing, samples=1)
+    begun = replace(nothing, trials=1)
     assert begun.sentence == "Nothing can be said yet: not every arm has had its first trials."
 
 
@@ -309,9 +309,9 @@ def test_the_answer_comes_first_and_the_nearest_next() -> None:
     [
         # In mean and in risk: one is (0.3, 0.02), two (0.5, 0.15), three (0.7, 0.25), by construction.
         ("pareto", {"one": 0.13, "two": 0.1, "three": 0.2}),
-        ("best-mean", {"one": 0.4, "two": 0.2, "three": 0.2}),
+        ("best", {"one": 0.4, "two": 0.2, "three": 0.2}),
         ("least-risk", {"one": 0.13, "two": 0.13, "three": 0.23}),
-        ("best-mean:max-risk=0.2", {"one": 0.2, "two": 0.05, "three": 0.05}),
+        ("best:max-risk=0.2", {"one": 0.2, "two": 0.05, "three": 0.05}),
         ("better-than:control=one", {"one": 0.0, "two": 0.2, "three": 0.4}),
     ],
 )
@@ -334,7 +334,7 @@ def test_an_analysis_says_what_is_right_without_thin_arms() -> None:
     log = {
         name: generator.normal(mean, 1.0, counts[name]) for name, mean in zip(counts, (1.0, 0.0, 0.5, 0.9), strict=True)
     }
-    analysis = ramgape.analyze(log, task="best-mean")
+    analysis = ramgape.analyze(log, task="best")
     assert analysis.without_thin is not None
     assert "Without thin, which has few rows, it is approximately right, with probability 0.95." in analysis.sentence
     assert analysis.to_dict()["sentence"] == analysis.sentence

@@ -19,7 +19,7 @@ from ramgape.studies.specification import StudySpec
 from tests.cli_support import call, call_json, complaint
 
 RANGED: dict[str, Any] = {"reward_range": (0.0, 1.0)}
-BEST: dict[str, Any] = {"task": "best-mean", "epsilon": 0.1}
+BEST: dict[str, Any] = {"task": "best", "epsilon": 0.1}
 INDEPENDENT = "with arms independent of each other"
 SHARED = "where arms may depend on each other within a block, and no arm skips a block because of its rewards"
 ASSUMPTIONS = {
@@ -116,7 +116,7 @@ class TestTables:
 
     def test_every_task_has_intervals_for_each_arm(self) -> None:
         frame = pd.DataFrame(wide(coins("opposite", 0.1, 50, np.random.default_rng(1))))
-        for task in ("pareto", "best-mean", "top:1", "better-than:control=A", "least-risk"):
+        for task in ("pareto", "best", "top:1", "better-than:control=A", "least-risk"):
             result = analyze(frame, **RANGED, task=task, epsilon=0.1).result
             assert result.bound == "empirical-bernstein", task
 
@@ -173,7 +173,7 @@ class TestTables:
 
 
 class TestShell:
-    OPTIONS = ("--reward-range", "0", "1", "--task", "best-mean", "--epsilon", "0.1")
+    OPTIONS = ("--reward-range", "0", "1", "--task", "best", "--epsilon", "0.1")
 
     def write(self, folder: Path) -> tuple[str, str]:
         """A wide file and a long one with the same rows."""

@@ -24,7 +24,7 @@ from ramgape.studies.checking import check_store
 
 ARMS = ["steady", "wild", "poor", "odd"]
 SHAPES = {"steady": (40.0, 40.0), "wild": (0.4, 0.2), "poor": (1.0, 3.0), "odd": (2.0, 1.5)}
-CONFIDENCE: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.06, "max_pulls": 150}
+CONFIDENCE: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.06, "max_trials": 150}
 BUDGET: dict[str, Any] = {"reward_range": (0, 1), "budget": 150}
 KINDS: dict[str, dict[str, Any]] = {
     "default": CONFIDENCE,
@@ -36,7 +36,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "a tail": {**CONFIDENCE, "risk": "cvar:0.25"},
     "in order": {**CONFIDENCE, "in_order": True},
     "smallest doubt": {**BUDGET, "policy": "ramgape", "returned": "smallest-doubt"},
-    "gaussian": {"noise": "gaussian", "epsilon": 0.3, "max_pulls": 150},
+    "gaussian": {"noise": "gaussian", "epsilon": 0.3, "max_trials": 150},
 }
 
 

@@ -78,22 +78,22 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         ({"delta": value}, "delta", "between 0 and 1, both excluded", repr(value))
         for value in (0, 1, 0.0, 1.0, -0.1, 1.5, math.nan, math.inf, "0.05", True, [0.05])
     ),
-    # budget, max_pulls, initial_pulls
+    # budget, max_trials, initial_trials
     *(
-        ({"budget": value}, "budget", "a whole number of at least 6 (2 pulls of each of 3 arms)", repr(value))
+        ({"budget": value}, "budget", "a whole number of at least 6 (2 trials of each of 3 arms)", repr(value))
         for value in (5, 0, -6, 6.5, math.nan, math.inf, "100", True, [100], 100j)
     ),
-    ({"budget": 29, "initial_pulls": 10}, "budget", "at least 30 (10 pulls of each of 3 arms)", "29"),
+    ({"budget": 29, "initial_trials": 10}, "budget", "at least 30 (10 trials of each of 3 arms)", "29"),
     *(
         ({"budget": 100, "delta": delta}, "delta", "not be given together with budget", f"delta {delta!r}")
         for delta in (0.05, 0, "x")
     ),
     *(
-        ({"max_pulls": value}, "max_pulls", "a whole number of at least 6 (2 pulls of each of 3 arms)", repr(value))
+        ({"max_trials": value}, "max_trials", "a whole number of at least 6 (2 trials of each of 3 arms)", repr(value))
         for value in (5, 0, -1, 10.5, math.nan, math.inf, "1000", None, True)
     ),
     *(
-        ({"initial_pulls": value}, "initial_pulls", "a whole number of at least 2", repr(value))
+        ({"initial_trials": value}, "initial_trials", "a whole number of at least 2", repr(value))
         for value in (1, 0, -2, 2.5, math.nan, "2", True)
     ),
     # the risk
@@ -130,7 +130,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     ),
     ({"reward_range": None, "noise": "bounded"}, "reward_range", "two finite numbers (low, high)", "None"),
     ({"reward_range": (0, 1), "noise": "gaussian"}, "reward_range", "absent with assumption gaussian", "(0, 1)"),
-    ({"reward_range": (0, 1), "noise": "any"}, "reward_range", "absent with assumption any", "(0, 1)"),
+    ({"reward_range": (0, 1), "noise": "any"}, "reward_range", "absent with assumption unknown", "(0, 1)"),
     ({"resolution": 1.0, "reward_range": None}, "resolution", "absent without assumption gaussian", "1.0"),
     # bounds that do not serve
     (
@@ -191,7 +191,7 @@ def test_bad_input_is_refused_in_one_form(options: dict[str, Any], what: str, al
 
 
 def test_the_message_about_delta_and_budget_shows_the_way() -> None:
-    with pytest.raises(InvalidSpec, match="give max_pulls instead of budget"):
+    with pytest.raises(InvalidSpec, match="give max_trials instead of budget"):
         spec_of(budget=100, delta=0.05)
 
 
@@ -260,21 +260,21 @@ def test_known_names_are_known(what: str, name: str) -> None:
     if name == "none" or (name in POLICIES and "confidence" not in POLICIES[name].goals):
         options = {"budget": 100}
     if name in policies.ALIASES or (what == "policy" and name in policies.POLICIES and name not in POLICIES):
-        options |= {"task": "best-mean", **({"budget": 100} if name in policies.POLICIES else {})}
+        options |= {"task": "best", **({"budget": 100} if name in policies.POLICIES else {})}
     if name in ("gaussian", "gaussian-pairwise", "gaussian-paper"):
         options = {**GAUSSIAN, "sigma_max": 1.0}
     if name == "heavy":
-        options = {"reward_range": None, "noise": "heavy", "kurtosis": 9.0}
-    if name in ("any", "central-limit", "central-limit-pairwise"):
+        options = {"reward_range": None, "assumption": "heavy", "kurtosis": 9.0}
+    if name in ("unknown", "central-limit", "central-limit-pairwise"):
         options = {"reward_range": None}
     if name == "heavy":
-        options = {"reward_range": None, "noise": "heavy", "kurtosis": 10}
+        options = {"reward_range": None, "assumption": "heavy", "kurtosis": 10}
     if name in ("catoni", "truncated-mean"):
-        options = {"reward_range": None, "noise": "heavy", "sigma_max": 1.0, "task": "best-mean"}
+        options = {"reward_range": None, "assumption": "heavy", "sigma_max": 1.0, "task": "best"}
     if name == "pairwise":
         options = {"rho": 0.01}
     if name == "va-lucb":
-        options = {"risk": "variance", "task": "best-mean:max-risk=0.05"}
+        options = {"risk": "variance", "task": "best:max-risk=0.05"}
     if name.startswith("items"):
         options = {"items": range(9)}
     spec = spec_of(**{**options, what: name})
@@ -302,7 +302,7 @@ def test_other_doors_check_in_the_same_way() -> None:
 @pytest.mark.parametrize("seed", [1.5, "1", None, True])
 def test_bad_seeds_of_simulations_are_refused(seed: Any) -> None:
     with pytest.raises(InvalidSpec, match=r"^seed must be a whole number of at least 0, got "):
-        simulate("paper:46", epsilon=0.05, seed=seed, max_pulls=100)
+        simulate("paper:46", epsilon=0.05, seed=seed, max_trials=100)
 
 
 # --- what is accepted -----------------------------------------------------------------------------
@@ -319,9 +319,9 @@ def test_defaults() -> None:
         "maximize",
         "evidence",
     )
-    assert (spec.max_pulls, spec.initial_pulls, spec.returned) == (10**9, 2, "last")
+    assert (spec.max_trials, spec.initial_trials, spec.returned) == (10**9, 2, "last")
     assert (spec.budget, spec.exploration, spec.sigma_max, spec.warnings) == (None, None, None, ())
-    assert spec.limit == spec.max_pulls
+    assert spec.limit == spec.max_trials
     assert spec_of(budget=77).limit == 77
 
 
@@ -354,9 +354,9 @@ def test_numbers_of_any_kind(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [100, 1e2, np.int64(100), np.uint8(100), np.float64(100)])
 def test_whole_numbers_of_any_kind(value: Any) -> None:
-    spec = spec_of(budget=value, max_pulls=value, initial_pulls=value / 50)
-    assert (spec.budget, spec.max_pulls, spec.initial_pulls) == (100, 100, 2)
-    assert {type(spec.budget), type(spec.max_pulls), type(spec.initial_pulls)} == {int}
+    spec = spec_of(budget=value, max_trials=value, initial_trials=value / 50)
+    assert (spec.budget, spec.max_trials, spec.initial_trials) == (100, 100, 2)
+    assert {type(spec.budget), type(spec.max_trials), type(spec.initial_trials)} == {int}
 
 
 @pytest.mark.parametrize("reward_range", [(-5, 15), [-5, 15], np.array([-5, 15]), (Fraction(-5), np.float32(15))])
@@ -556,8 +556,8 @@ def test_errors_can_be_imported_without_the_compiler() -> None:
 def test_messages_agree_with_what_is_accepted() -> None:
     """The smallest values named in messages are accepted."""
     assert spec_of(budget=6).budget == 6
-    assert spec_of(max_pulls=6).max_pulls == 6
-    assert spec_of(initial_pulls=2).initial_pulls == 2
+    assert spec_of(max_trials=6).max_trials == 6
+    assert spec_of(initial_trials=2).initial_trials == 2
     assert spec_of(epsilon=0, rho=0).rho == 0.0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -603,7 +603,7 @@ def test_texts_are_no_ranges(reward_range: Any) -> None:
         spec_of(reward_range=reward_range)
 
 
-@pytest.mark.parametrize("what", ["budget", "max_pulls", "initial_pulls"])
+@pytest.mark.parametrize("what", ["budget", "max_trials", "initial_trials"])
 def test_counts_beyond_all_use_are_refused(what: str) -> None:
     with pytest.raises(InvalidSpec, match=rf"^{what} must be at most 9007199254740992, got 1000000"):
         spec_of(**{what: 10**31})

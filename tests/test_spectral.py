@@ -51,7 +51,7 @@ def test_an_interval_is_the_sum_of_those_of_the_tail_means() -> None:
     "noise", ["bounded", *(pytest.param(each, marks=pytest.mark.long) for each in ("gaussian", "any"))]
 )
 def test_a_single_level_is_cvar_to_the_bit(noise: str) -> None:
-    options: dict[str, Any] = {"epsilon": 0.05, "delta": 0.3, "seed": 4, "max_pulls": 300, "policy": "ramgape"}
+    options: dict[str, Any] = {"epsilon": 0.05, "delta": 0.3, "seed": 4, "max_trials": 300, "policy": "ramgape"}
     arms = {"bounded": (Beta(2, 5), Bernoulli(0.6)), "gaussian": (Gaussian(0, 1), Gaussian(0.3, 2))}
     shapes: Any = arms.get(noise, arms["bounded"])
     instance = Instance("two", tuple(map(Arm, "ab", shapes)), (0, 1) if noise == "bounded" else None, noise)
@@ -82,7 +82,7 @@ def test_it_does_what_a_search_relies_on() -> None:
 
 
 def test_both_roads_agree_to_the_bit() -> None:
-    options: dict[str, Any] = {"policy": "ramgape", "risk": TEXT, "epsilon": 0.05, "delta": 0.3, "max_pulls": 151}
+    options: dict[str, Any] = {"policy": "ramgape", "risk": TEXT, "epsilon": 0.05, "delta": 0.3, "max_trials": 151}
     instance = ramgape.load_instance("paper:46")
     assert in_full(by_hand(instance, 3, **options)) == in_full(ramgape.simulate(instance, seed=3, **options))
 

@@ -110,7 +110,7 @@ def test_intervals_that_are_too_narrow_would_be_noticed() -> None:
     "name", ["paper:10", "random-beta:3", "random-bernoulli:5", "random-gaussian:5", "random-beta:14"]
 )
 def test_the_pareto_set_is_that_of_the_variance(name: str) -> None:
-    found = [simulate(name, risk=risk, epsilon=0, max_pulls=400_000, seed=2) for risk in ("std", "variance")]
+    found = [simulate(name, risk=risk, epsilon=0, max_trials=400_000, seed=2) for risk in ("std", "variance")]
     for result in found:
         assert result.truth is not None
         assert result.truth.front == found[0].truth.front  # type: ignore[union-attr]

@@ -103,7 +103,7 @@ ROADS: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("policy", "goal"), ROADS, ids=str)
 def test_the_roads_agree_also_through_a_store(policy: str, goal: dict[str, Any], tmp_path: Path) -> None:
     """Ask and tell on a study that is opened anew after every few pulls is what `identify` does in one go."""
-    options = {"reward_range": (0, 1), "max_pulls": 150, "policy": policy, **goal}
+    options = {"reward_range": (0, 1), "max_trials": 150, "policy": policy, **goal}
     made: list[str] = []
 
     def pull(arm: str) -> float:
@@ -410,7 +410,7 @@ def test_creating_again(create: Callable[..., Study], storage: str) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"risk": ramgape.CVaR(level=1 / 3), "epsilon": (0.1, 0.1), "delta": 1e-3, "initial_pulls": 3},
+        {"risk": ramgape.CVaR(level=1 / 3), "epsilon": (0.1, 0.1), "delta": 1e-3, "initial_trials": 3},
         {"noise": "gaussian", "reward_range": None, "epsilon": 1 / 3, "bound": "gaussian-paper", "sigma_max": 2.5},
         {"noise": "gaussian", "reward_range": None, "epsilon": 1 / 3, "risk": "cvar:0.1", "resolution": 0.01},
         {"budget": 100, "policy": "ramgape", "exploration": "sharp", "returned": "smallest-doubt", "rho": 0.1},

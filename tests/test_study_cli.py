@@ -212,16 +212,16 @@ def test_create_says_what_was_made_and_what_comes_next(shell: Shell, tmp_path: P
 def test_create_takes_all_options_of_a_search(shell: Shell) -> None:
     shell.study(
         "create", "costs", "--arm=-x", "--arm", "Ä 日本", "--noise", "gaussian", "--epsilon", "0.01,0.005",
-        "--rho", "0.2", "--policy", "evidence", "--direction", "minimize", "--max-pulls", "5e3", "--initial-pulls", "4",
-        "--sigma-max", "2", "--resolution", "1e-3", "--retries", "7",
+        "--rho", "0.2", "--policy", "evidence", "--direction", "minimize", "--max-trials", "5e3",
+        "--initial-trials", "4", "--sigma-max", "2", "--resolution", "1e-3", "--retries", "7",
     )  # fmt: skip
     with Study.load("costs", shell.url) as study:
         search = study.spec.search
         assert study.spec.retries == 7
     assert search.names == ("-x", "Ä 日本")
     assert (search.assumption, search.epsilon, search.risk_epsilon, search.delta) == ("gaussian", 0.01, 0.005, 0.05)
-    assert (search.rho, search.policy, search.direction, search.max_pulls) == (0.2, "evidence", "minimize", 5000)
-    assert (search.initial_pulls, search.sigma_max, search.resolution) == (4, 2.0, 0.001)
+    assert (search.rho, search.policy, search.direction, search.max_trials) == (0.2, "evidence", "minimize", 5000)
+    assert (search.initial_trials, search.sigma_max, search.resolution) == (4, 2.0, 0.001)
 
 
 def test_arms_from_a_file(shell: Shell, tmp_path: Path) -> None:
@@ -715,7 +715,7 @@ def test_the_picture_of_a_study_that_is_done(study: Study) -> None:
 
 
 def test_the_picture_of_a_study_that_was_given_up() -> None:
-    with Study.create("coins", ["a", "b"], reward_range=(0, 1), epsilon=0.01, max_pulls=20) as study:
+    with Study.create("coins", ["a", "b"], reward_range=(0, 1), epsilon=0.01, max_trials=20) as study:
         while not study.done:
             study.tell_many([(pull, 0.5) for pull in study.ask()])
         words = words_of(study.report())

@@ -53,7 +53,7 @@ GOALS: list[dict[str, Any]] = [
     {"budget": 25, "policy": "ramgape"},
     {"epsilon": 0.3, "delta": 0.9, "bound": "empirical-bernstein"},
     {"epsilon": 0.3, "delta": 0.9, "bound": "empirical-bernstein", "interleave": True},
-    {"epsilon": 0.05, "max_pulls": 12},
+    {"epsilon": 0.05, "max_trials": 12},
 ]
 
 

@@ -190,7 +190,7 @@ def test_they_do_what_a_search_relies_on(measure: ramgape.Measure) -> None:
 def test_both_roads_agree_to_the_bit(risk: str, policy: str, goal: dict[str, Any]) -> None:
     options: dict[str, Any] = {"policy": policy, "risk": risk, **goal}
     if "epsilon" in goal:
-        options |= {"delta": 0.3, "max_pulls": 151}
+        options |= {"delta": 0.3, "max_trials": 151}
     instance = ramgape.load_instance("paper:46")
     assert in_full(by_hand(instance, 3, **options)) == in_full(ramgape.simulate(instance, seed=3, **options))
 
@@ -221,7 +221,7 @@ def test_costs_exceed_where_rewards_fall_short() -> None:
     """P(cost > 4), and the quantile from above, in the user's units."""
     arms = tuple(Arm(name, Data(values)) for name, values in {"a": (2, 3, 5, 6), "b": (2, 2, 4, 6)}.items())
     instance = Instance("costs", arms, (2, 6), "bounded")
-    options: dict[str, Any] = {"direction": "minimize", "epsilon": 0.5, "seed": 1, "max_pulls": 4_000}
+    options: dict[str, Any] = {"direction": "minimize", "epsilon": 0.5, "seed": 1, "max_trials": 4_000}
     short = ramgape.simulate(instance, risk=ramgape.Shortfall(4), **options)
     assert [arm.risk for arm in short.arms] == pytest.approx([0.5, 0.25], abs=0.1)
     high = ramgape.simulate(instance, risk=ramgape.Quantile(0.1), **options)

@@ -14,9 +14,9 @@ from ramgape.search.spec import make_spec
 from ramgape.simulation.simulation import simulated_spec
 
 QUESTIONS = [
-    "best-mean",
-    "best-mean:max-risk=0.2",
-    "best-mean:max-risk=0.001",  # nobody is feasible
+    "best",
+    "best:max-risk=0.2",
+    "best:max-risk=0.001",  # nobody is feasible
     "least-risk",
     "least-risk:min-mean=0.6",
     "best-score:weight=1.5",
@@ -59,7 +59,7 @@ def test_a_budget_finds_the_answer(task: str) -> None:
 
 
 def test_nobody_is_an_answer() -> None:
-    result = simulate(ARMS, task="best-mean:max-risk=0.001", budget=200)
+    result = simulate(ARMS, task="best:max-risk=0.001", budget=200)
     assert result.front == ()
     assert result.stopped == "budget"
 
@@ -123,44 +123,44 @@ def test_successive_rejects_and_halving_are_what_they_are_called(seed: int) -> N
     count, budget = int(generator.integers(3, 12)), int(generator.integers(200, 900))
     rewards = generator.beta(2, generator.uniform(1, 4, count)[:, None], (count, budget)).tolist()
     for wanted in range(1, count):
-        task = "best-mean" if wanted == 1 and seed % 2 else f"top:{wanted}"
+        task = "best" if wanted == 1 and seed % 2 else f"top:{wanted}"
         expected = reference_rejects(rewards, budget, wanted)
         assert play("successive-rejects", task, rewards, budget) == expected
         assert len(expected[1]) == wanted
-    assert play("sequential-halving", "best-mean", rewards, budget) == reference_halving(rewards, budget)
+    assert play("sequential-halving", "best", rewards, budget) == reference_halving(rewards, budget)
     for wanted in range(1, count):
         assert len(play("sequential-halving", f"top:{wanted}", rewards, budget)[1]) == wanted
 
 
 @pytest.mark.parametrize("policy", ["successive-rejects", "sequential-halving"])
-@pytest.mark.parametrize("task", ["best-mean", "top:3"])
+@pytest.mark.parametrize("task", ["best", "top:3"])
 def test_eliminating_rules_return_as_many_as_asked(policy: str, task: str) -> None:
     for budget in (12, 13, 40, 500):
         result = simulate(ARMS, policy=policy, task=task, budget=budget)
-        assert len(result.answer) == (1 if task == "best-mean" else 3)
+        assert len(result.answer) == (1 if task == "best" else 3)
         assert result.samples == budget
 
 
 @pytest.mark.parametrize(("alias", "rule"), [("ugape", "ramgape"), ("lucb", "ra-lucb")])
 def test_other_names_of_rules(alias: str, rule: str) -> None:
-    options: dict[str, Any] = {"task": "best-mean", "bound": "hoeffding", "epsilon": 0.2, "seed": 1}
+    options: dict[str, Any] = {"task": "best", "bound": "hoeffding", "epsilon": 0.2, "seed": 1}
     found = simulate(ARMS, policy=alias, **options)
     assert found == simulate(ARMS, policy=rule, **options)
     assert found.policy == rule
-    for task in ("pareto", "best-mean:max-risk=0.2", "least-risk"):
+    for task in ("pareto", "best:max-risk=0.2", "least-risk"):
         with pytest.raises(InvalidSpec, match=r"policy must be one that serves this task \(auto, .*ramgape"):
             simulate(ARMS, policy=alias, epsilon=0.2, task=task)
     with pytest.raises(InvalidSpec, match=r"auto, ramgape, .*ugape, lucb\), got 'egp'"):
-        simulate(ARMS, policy="egp", budget=100, task="best-mean")
+        simulate(ARMS, policy="egp", budget=100, task="best")
 
 
 @pytest.mark.parametrize("policy", ["successive-rejects", "sequential-halving"])
 def test_rules_of_tasks_serve_no_others(policy: str) -> None:
-    for task in ("pareto", "best-mean:max-risk=0.2", "best-score:weight=2", "better-than:control=arm 1"):
+    for task in ("pareto", "best:max-risk=0.2", "best-score:weight=2", "better-than:control=arm 1"):
         with pytest.raises(InvalidSpec, match="policy must be one that serves this task"):
             simulate(ARMS, policy=policy, budget=100, task=task)
     with pytest.raises(InvalidSpec, match="which is for a fixed budget only"):
-        simulate(ARMS, policy=policy, epsilon=0.1, task="best-mean")
+        simulate(ARMS, policy=policy, epsilon=0.1, task="best")
 
 
 def test_a_study_of_such_a_rule_is_opened_again(tmp_path: Any) -> None:
@@ -183,14 +183,14 @@ def test_coins_that_never_show_anything_do_no_harm() -> None:
         reward_range=(0.0, 1.0),
         noise="bounded",
     )
-    for task in ("best-mean", "top:2", "best-mean:max-risk=0.1", "better-than:control=0.3,objective=both"):
+    for task in ("best", "top:2", "best:max-risk=0.1", "better-than:control=0.3,objective=both"):
         result = simulate(instance, task=task, budget=400)
         assert result.truth is not None
         assert result.truth.exact
     constant = Instance(
         "constant", tuple(Arm(str(p), Bernoulli(p)) for p in (0.0, 1.0)), reward_range=(0.0, 1.0), noise="bounded"
     )
-    assert simulate(constant, task="best-mean", budget=50).answer == ("1.0",)
+    assert simulate(constant, task="best", budget=50).answer == ("1.0",)
 
 
 @pytest.mark.long
@@ -202,7 +202,7 @@ def test_regret_is_that_of_the_better_rival(budget: int, most: float) -> None:
             [
                 np.mean([run.regret for run in replicate(f"random-beta:{i}", runs=40, **options).runs])
                 for i in range(1, 41)
-                for options in [{"task": "best-mean", "policy": policy, "budget": budget}]
+                for options in [{"task": "best", "policy": policy, "budget": budget}]
                 if 2 * len(load_instance(f"random-beta:{i}").names) <= budget
             ]
         )

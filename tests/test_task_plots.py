@@ -140,7 +140,7 @@ def test_what_an_answer_goes_by(task: Question, told: Wanted, expected: tuple[An
 
 
 def test_lines_stand_in_results_and_come_back() -> None:
-    result = simulate(INSTANCE, task="best-mean:max-risk=0.2", epsilon=0.1, seed=1)
+    result = simulate(INSTANCE, task="best:max-risk=0.2", epsilon=0.1, seed=1)
     assert result.lines == (PlaneLine(0.0, -1.0, -0.2, "ceiling: standard deviation at most 0.2"),)
     assert Result.from_dict(result.to_dict()) == result
     assert simulate(INSTANCE, epsilon=0.1, seed=1).lines == ()
@@ -174,7 +174,7 @@ def test_a_line_far_away_does_not_squeeze_the_arms() -> None:
 def ceiling(*arms: Any, limit: float = 0.12, **others: Any) -> Result:
     lines = BestMean(limit).lines(wanted(), {})
     asked: dict[str, Any] = {
-        "task": f"best-mean:max-risk={limit}",
+        "task": f"best:max-risk={limit}",
         "answer_name": "best arm",
         "empty_answer": "no arm is feasible",
         "lines": lines,
@@ -230,7 +230,7 @@ def test_equal_scores_are_a_line_through_the_best() -> None:
 def test_a_risk_that_nobody_asked_for_and_nothing_is_known_of() -> None:
     arms = [make_arm("A", 0.4, 0.05), make_arm("B", 0.3, 0.06, "out", risk_interval=(-math.inf, math.inf))]
     for about_risk in (True, False):
-        axes = make_result(*arms, task="best-mean", about_risk=about_risk).plot().axes
+        axes = make_result(*arms, task="best", about_risk=about_risk).plot().axes
         bars = [bar for group in axes.collections if isinstance(group, LineCollection) for bar in group.get_segments()]
         (height,) = [np.ptp(bar[:, 1]) for bar in bars if (bar[:, 0] == 0.3).all()]
         assert (height > 0.0) == about_risk
@@ -359,9 +359,9 @@ def test_intervals_tell_what_is_proved_of_an_arm(objective: str, direction: Any)
 @pytest.mark.parametrize(
     ("task", "answer"),
     [
-        ("best-mean", ("c",)),
-        ("best-mean:max-risk=0.2", ("d",)),
-        ("best-mean:max-risk=0.01", ()),
+        ("best", ("c",)),
+        ("best:max-risk=0.2", ("d",)),
+        ("best:max-risk=0.01", ()),
         ("least-risk:min-mean=0.5", ("d",)),
         ("best-score:weight=1.5", ("d",)),
         ("top:2", ("c", "d")),
@@ -381,7 +381,7 @@ def test_a_plan_for_every_task(task: str, answer: tuple[str, ...]) -> None:
     words = " ".join(str(planned).split())
     assert f"for an answer to {planned.task} within 0.1 with probability 0.95" in words
     assert f"the answer to {planned.task} is {', '.join(answer) or 'that no arm is one'}" in words
-    if task == "best-mean":
+    if task == "best":
         assert row.lower_bound == pytest.approx(ramgape.lower_bound(INSTANCE, task=task, epsilon=0.1).samples)
         assert "Gaussian arms like these would take about" in words
     else:

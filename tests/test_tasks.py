@@ -162,7 +162,7 @@ def test_nothing_waits_for_an_arm_that_is_set_aside(task: Question, constant: tu
     def pull(arm: str) -> float:
         return 0.5 + 0.1 * int(arm) if int(arm) in constant else float(generator.normal(0.5 + 0.1 * int(arm), 0.05))
 
-    result = identify(pull, ["0", "1", "2"], epsilon=(0.05, 0.05), task=task, max_pulls=30_000, alarm="off")
+    result = identify(pull, ["0", "1", "2"], epsilon=(0.05, 0.05), task=task, max_trials=30_000, alarm="off")
     assert result.stopped == "constant"
     assert result.guarantee.startswith("Undecided")
     assert not result.goal_reached
@@ -311,7 +311,7 @@ TWINS = Instance(
     "task", [BestMean(), BestMean(max_risk=0.14), BestMean(max_risk=0.05), LeastRisk(min_mean=0.5), Top(3), Top(2)]
 )
 def test_duplicates_are_found_out_up_to_epsilon(task: Question, policy: str) -> None:
-    result = simulate(TWINS, task=task, policy=policy, epsilon=(0.05, 0.03), seed=2, max_pulls=100_000)
+    result = simulate(TWINS, task=task, policy=policy, epsilon=(0.05, 0.03), seed=2, max_trials=100_000)
     assert result.stopped == "confidence"
     assert result.truth is not None
     assert result.truth.eps_correct
@@ -337,7 +337,7 @@ def search(task: Question, order: Sequence[int], scale: float = 1.0, shift: floa
         "alarm": "off",
         "epsilon": 0.125 * abs(scale),
     }
-    return identify(pull, [str(arm) for arm in order], task=task, max_pulls=5_000, **{**usual, **options})
+    return identify(pull, [str(arm) for arm in order], task=task, max_trials=5_000, **{**usual, **options})
 
 
 def pulls_by_name(result: Result) -> dict[str, int]:
@@ -375,7 +375,7 @@ def test_other_units_ask_the_same_question(task: Question, scale: float, shift: 
 def test_a_pair_of_tolerances_gives_the_ceiling_its_own() -> None:
     """On the engine's scale one of the risk's is worth one of the mean's."""
     spec = make_spec(
-        ["a", "b", "c"], reward_range=(0, 2), risk="variance", epsilon=(0.02, 0.005), task="best-mean:max-risk=0.02"
+        ["a", "b", "c"], reward_range=(0, 2), risk="variance", epsilon=(0.02, 0.005), task="best:max-risk=0.02"
     )
     assert spec.unit_question == BestMean(max_risk=0.02 / 0.005 * 0.02 / 2)
     assert spec.oriented_question == BestMean(max_risk=0.02 / 0.005 * 0.02)
@@ -415,7 +415,7 @@ def test_every_bound_noise_and_risk_that_gives_boxes_serves(
     if isinstance(task, BestMean) and task.max_risk is not None:
         negative = ("cvar:0.2", "quantile:0.2", "entropic:2", "mean-variance:0.5")
         task = BestMean(max_risk=-0.3 if setting.get("risk") in negative else 0.12)
-    asked: dict[str, Any] = {"epsilon": (0.2, 0.2), "delta": 0.01, "policy": "ramgape", "max_pulls": 2_000_000}
+    asked: dict[str, Any] = {"epsilon": (0.2, 0.2), "delta": 0.01, "policy": "ramgape", "max_trials": 2_000_000}
     found = simulate(instance, task=task, **asked, **setting)
     assert found.stopped == "confidence"
     assert not BOUNDS[found.bound].compares_pairs
@@ -425,9 +425,9 @@ def test_every_bound_noise_and_risk_that_gives_boxes_serves(
 
 
 ANSWERS = {
-    "best-mean": ("c",),
-    "best-mean:max-risk=0.15": ("b",),
-    "best-mean:max-risk=0.02": (),
+    "best": ("c",),
+    "best:max-risk=0.15": ("b",),
+    "best:max-risk=0.02": (),
     "least-risk": ("a",),
     "least-risk:min-mean=0.5": ("b",),
     "least-risk:min-mean=0.95": (),
@@ -484,9 +484,9 @@ def test_an_empty_answer_is_an_answer() -> None:
     assert result.guarantee.endswith(": no arm has a standard deviation of at most 0.01.")
     assert {(arm.verdict, arm.certified, arm.rival) for arm in result.arms} == {("out", True, None)}
     assert "No arm is feasible" in str(result)
-    capped = simulate(THREE, task=BestMean(max_risk=0.02), epsilon=0.001, seed=1, max_pulls=200)
+    capped = simulate(THREE, task=BestMean(max_risk=0.02), epsilon=0.001, seed=1, max_trials=200)
     assert capped.sentence.startswith("By the estimates no arm is feasible")
-    begun = identify(lambda arm: 0.5, ["a", "b"], task="best-mean", reward_range=(0, 1), epsilon=0.1, max_pulls=4)
+    begun = identify(lambda arm: 0.5, ["a", "b"], task="best", reward_range=(0, 1), epsilon=0.1, max_trials=4)
     assert begun.explanation().brief.startswith("Best arm: ")
 
 
@@ -498,9 +498,9 @@ def test_the_steering_rule_does_not_stall() -> None:
     arms = (Arm("a", Beta(60, 40)), Arm("b", Beta(58, 42)), Arm("c", Uniform(0.9, 1.0)), Arm("d", Bernoulli(0.9)))
     instance = Instance("near", arms, (0.0, 1.0), "bounded", risk="std")
     for policy in ("ramgape", "ra-lucb"):
-        result = simulate(instance, task=LeastRisk(min_mean=0.5), epsilon=0.01, policy=policy, max_pulls=200_000)
+        result = simulate(instance, task=LeastRisk(min_mean=0.5), epsilon=0.01, policy=policy, max_trials=200_000)
         assert (result.answer, result.stopped) == (("c",), "confidence")
-        result = simulate(instance, task=BestMean(max_risk=0.2), epsilon=0.01, policy=policy, max_pulls=200_000)
+        result = simulate(instance, task=BestMean(max_risk=0.2), epsilon=0.01, policy=policy, max_trials=200_000)
         assert (result.answer, result.stopped) == (("c",), "confidence")
 
 
@@ -517,7 +517,7 @@ def test_means_alone_have_the_level_of_two_sides() -> None:
         assert about_both.about_risk
         if about_both != Pareto():
             assert math.isclose(level(about_both), math.log(4 * 10 / 0.05))
-    result = simulate("paper:46", task="best-mean", epsilon=0.1, seed=1, policy="ramgape")
+    result = simulate("paper:46", task="best", epsilon=0.1, seed=1, policy="ramgape")
     assert result.notes[0].endswith("for all intervals of means and risks together it is 0.1")
     # Where only means can be known, questions about them can be asked.
     rewards = iter(np.random.default_rng(1).normal(0.0, 1.0, 10_000).tolist())
@@ -611,9 +611,9 @@ def test_a_task_is_the_same_after_a_round_trip(task: Question) -> None:
 @pytest.mark.parametrize(
     ("text", "task"),
     [
-        ("best-mean", BestMean()),
-        ("best-mean:0.02", BestMean(0.02)),
-        ("best-mean:max_risk=0.02", BestMean(0.02)),
+        ("best", BestMean()),
+        ("best:0.02", BestMean(0.02)),
+        ("best:max_risk=0.02", BestMean(0.02)),
         ("least-risk:min-mean=-1e-3", LeastRisk(-0.001)),
         ("best-score:weight=1.5", BestScore(1.5)),
         ("top:3", Top(3)),
@@ -632,7 +632,7 @@ def test_how_tasks_are_written(text: str, task: Question) -> None:
 @pytest.mark.parametrize(
     ("task", "text"),
     [
-        (BestMean(max_risk=0.02), "best-mean:max-risk=0.02"),
+        (BestMean(max_risk=0.02), "best:max-risk=0.02"),
         (LeastRisk(min_mean=0.6), "least-risk:min-mean=0.6"),
         (BestScore(weight=1.5), "best-score:weight=1.5"),
         (Top(3), "top:3"),
@@ -753,13 +753,13 @@ def test_certificates_say_exactly_what_is_proved(task: Question, wanted: Wanted,
         ),
         ("better-than:control=1,margin=nan", r"margin of question better-than must be a finite number, got nan"),
         ("better-than:control=a,b", r"question must be written better-than:control=ARM"),
-        ("best-mean:max-risk=-0.1", r"max_risk must be at least 0, the least risk that is possible, got -0.1"),
-        ("best-mean:nan", r"max_risk of question best-mean must be a finite number, got nan"),
-        ("best-mean:limit=1", r"question must be written best-mean\[:max-risk=NUMBER\], got 'best-mean:limit=1'"),
+        ("best:max-risk=-0.1", r"max_risk must be at least 0, the least risk that is possible, got -0.1"),
+        ("best:nan", r"max_risk of question best must be a finite number, got nan"),
+        ("best:limit=1", r"question must be written best\[:max-risk=NUMBER\], got 'best:limit=1'"),
         ("least-risk:min-mean=1.5", r"min_mean must be at most 1, the highest mean that is possible, got 1.5"),
         ("best-score:weight=-1", r"weight of question best-score must be a finite number of at least 0, got -1"),
         ("best-score", r"question must be written best-score:weight=NUMBER"),
-        ("best", r"question must be one of pareto, best-mean.*did you mean"),
+        ("best", r"question must be one of pareto, best.*did you mean"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(task: str, complaint: str) -> None:
@@ -769,15 +769,15 @@ def test_what_cannot_be_meant_is_refused(task: str, complaint: str) -> None:
 
 def test_a_limit_that_binds_nobody_is_told() -> None:
     for task, warning in {
-        "best-mean:max-risk=0.5": "max_risk 0.5 is no constraint",
+        "best:max-risk=0.5": "max_risk 0.5 is no constraint",
         "least-risk:min-mean=0": "min_mean 0 is no constraint",
-        "best-mean:max-risk=0.04": "the tolerance in risk, 0.05, is as large as the ceiling",
+        "best:max-risk=0.04": "the tolerance in risk, 0.05, is as large as the ceiling",
         "better-than:control=1,margin=1.5": "margin 1.5 exceeds the whole possible range",
     }.items():
         with pytest.warns(RamgapeWarning, match=warning):
-            simulate("paper:46", task=task, risk="std", epsilon=0.05, max_pulls=100)
+            simulate("paper:46", task=task, risk="std", epsilon=0.05, max_trials=100)
     with pytest.warns(RamgapeWarning, match="epsilon 2 exceeds all differences that are possible"):
-        simulate("paper:46", task="best-mean", epsilon=2.0)
+        simulate("paper:46", task="best", epsilon=2.0)
     for costs, binds in ((-1.0, False), (5.0, True), (10.0, False)):
         asked: dict[str, Any] = {"reward_range": (0, 10), "direction": "minimize", "epsilon": 0.1}
         if costs < 0.0:
@@ -848,7 +848,7 @@ def test_differences_to_the_control() -> None:
     for shown in (str(result), result._repr_html_()):
         assert "Difference to b" in shown
         assert "control" in shown
-    assert simulate(THREE, task="best-mean", epsilon=0.1).differences == ()
+    assert simulate(THREE, task="best", epsilon=0.1).differences == ()
 
 
 @pytest.mark.few(2)
@@ -886,22 +886,22 @@ def test_no_per_cent_of_a_mean_that_may_be_zero() -> None:
 
 
 def test_runs_tell_their_answers() -> None:
-    done = replicate(THREE, runs=5, task="best-mean:max-risk=0.15", epsilon=0.05, seed=1)
+    done = replicate(THREE, runs=5, task="best:max-risk=0.15", epsilon=0.05, seed=1)
     assert {run.answer for run in done.runs} == {("b",)}
     described = done.to_dict()
-    assert described["task"] == "best-mean:max-risk=0.15"
+    assert described["task"] == "best:max-risk=0.15"
     for run in described["runs"]:
         assert run["answer"] == run["front"] == ["b"]
         assert (run["exact"], run["eps_correct"], run["regret"]) == (True, True, 0.0)
-    assert "the answer to best-mean:max-risk=0.15 is b" in str(done)
-    missing = replicate(THREE, runs=2, task="best-mean:max-risk=0.01", epsilon=0.005)
+    assert "the answer to best:max-risk=0.15 is b" in str(done)
+    missing = replicate(THREE, runs=2, task="best:max-risk=0.01", epsilon=0.005)
     assert "is that no arm is one" in str(missing)
 
 
 def test_a_plan_for_a_task() -> None:
-    planned = plan(THREE, task="top:2", epsilon=0.1, epsilons=[0.1], deltas=[0.05], runs=10, max_pulls=20_000)
+    planned = plan(THREE, task="top:2", epsilon=0.1, epsilons=[0.1], deltas=[0.05], runs=10, max_trials=20_000)
     assert (planned.task, planned.guessed_front) == ("top:2", ("b", "c"))
-    assert planned.bound_note == "nothing of the kind is known for question top:2, only for pareto and best-mean"
+    assert planned.bound_note == "nothing of the kind is known for question top:2, only for pareto and best"
     assert "the answer to top:2 is b, c" in str(planned)
 
 
@@ -933,4 +933,4 @@ def test_the_command_line() -> None:
     )
     listed = call_json("list", "tasks", "--json")["tasks"]
     assert [row["name"] for row in listed] == list(QUESTIONS)
-    assert "best-mean[:max-risk=NUMBER]" in call("list", "tasks").stdout
+    assert "best[:max-risk=NUMBER]" in call("list", "tasks").stdout

@@ -55,9 +55,9 @@ def test_what_is_run() -> None:
         assert boxes.items() <= jobs[asked, tasks.BOXES, "paper:10", 0.01].arguments.items()
     assert jobs[tasks.MEAN, tasks.UGAPE, "paper:10", 0.02].arguments["policy"] == "ugape"
     ceiling = jobs[tasks.CEILING, tasks.DEFAULT, "paper:10", 0.01].arguments["task"]
-    assert ceiling == f"best-mean:max-risk={tasks.median_risk('paper:10', FULL.risk)!r}"
+    assert ceiling == f"best:max-risk={tasks.median_risk('paper:10', FULL.risk)!r}"
     rival = jobs[tasks.VARIANCE, tasks.VA_LUCB, "paper:10", 0.0].arguments
-    assert {"policy": "va-lucb", "risk": "variance", "epsilon": 0.0, "max_pulls": 2_000_000}.items() <= rival.items()
+    assert {"policy": "va-lucb", "risk": "variance", "epsilon": 0.0, "max_trials": 2_000_000}.items() <= rival.items()
     assert rival["task"] == jobs[tasks.VARIANCE, tasks.DEFAULT, "paper:10", 0.0].arguments["task"]
 
 

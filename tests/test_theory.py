@@ -451,7 +451,7 @@ def test_the_command_complains() -> None:
 
 
 def best_mean(moments: list[tuple[float, float]], **options: Any) -> LowerBound:
-    return lower_bound(gaussian(moments), task="best-mean", **options)
+    return lower_bound(gaussian(moments), task="best", **options)
 
 
 def farthest(moments: list[tuple[float, float]], epsilon: float) -> float:
@@ -480,7 +480,7 @@ def test_the_best_of_two_means_has_a_closed_form(deviations: tuple[float, float]
     assert expected / GAP <= bound.characteristic_time <= expected * (1.0 + 1e-9)
     assert bound.samples == pytest.approx(bound.characteristic_time * KL)
     assert bound.allocation["arm 0"] == pytest.approx(one / (one + two), abs=0.02)
-    assert bound.task == "best-mean"
+    assert bound.task == "best"
     assert bound.exact == (gap >= epsilon)
 
 
@@ -507,18 +507,18 @@ def test_the_easiest_of_three_right_answers_is_told() -> None:
 
 def test_the_best_mean_is_a_matter_of_means_alone() -> None:
     """Whatever the risk; costs are rewards turned round; rewards of another kind make it a reference."""
-    expected = lower_bound("paper-gaussian:46", task="best-mean")
+    expected = lower_bound("paper-gaussian:46", task="best")
     assert expected.exact
     assert expected.note.startswith("for Gaussian arms, even if their variances are known, it is exact")
     assert "since there is one right answer, the best arm" in expected.note
     other = lower_bound("paper-gaussian:46", task=BestMean(), risk="cvar:0.1")
     assert (other.samples, other.risk) == (expected.samples, "cvar:0.1")
     assert lower_bound("paper-gaussian:46", task="top:1").samples == expected.samples
-    reference = lower_bound("paper:46", task="best-mean")
+    reference = lower_bound("paper:46", task="best")
     assert not reference.exact
     assert reference.samples == pytest.approx(expected.samples, rel=0.01)
     turned = gaussian([(-0.3, 0.1), (-0.8, 0.2), (-0.9, 0.1)])
-    costs = lower_bound(turned, task="best-mean", direction="minimize")
+    costs = lower_bound(turned, task="best", direction="minimize")
     assert costs.samples == pytest.approx(best_mean([(0.3, 0.1), (0.8, 0.2), (0.9, 0.1)]).samples)
 
 
@@ -531,10 +531,10 @@ def test_equal_means_are_never_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "task", ["best-mean:max-risk=0.1", "top:2", "least-risk", "best-score:weight=1", "better-than:control=1"]
+    "task", ["best:max-risk=0.1", "top:2", "least-risk", "best-score:weight=1", "better-than:control=1"]
 )
 def test_of_other_tasks_no_bound_is_known(task: str) -> None:
-    words = "question must be pareto or best-mean, since of others no lower bound is known here, got"
+    words = "question must be pareto or best, since of others no lower bound is known here, got"
     with pytest.raises(InvalidSpec, match=words):
         lower_bound("paper:46", task=task)
     result = call("paper:46", "--task", task)
@@ -543,6 +543,6 @@ def test_of_other_tasks_no_bound_is_known(task: str) -> None:
 
 
 def test_the_command_for_the_best_mean() -> None:
-    words = words_of("paper:46", "--task", "best-mean")
+    words = words_of("paper:46", "--task", "best")
     assert "Gaussian arms like these would take about" in words
-    assert "the exact answer to best-mean with probability 0.95" in words
+    assert "the exact answer to best with probability 0.95" in words

@@ -59,7 +59,7 @@ def test_five_commands_are_told_apart_with_few_runs(clock: Callable[..., list[st
         clock(lambda rng, arm, _: like_times(rng, float(arm.split()[1])), seed)
         found = report(*commands, "--delta", "0.05", "--seed", str(seed))
         assert found["front"] == ["work 0.2"]
-        assert (found["stopped"], found["noise"], found["rigour"]) == ("confidence", "any", "approximate")
+        assert (found["stopped"], found["noise"], found["rigour"]) == ("confidence", "unknown", "approximate")
         assert found["goal"]["epsilon"] == pytest.approx(0.01, rel=0.15)
         assert min(arm["pulls"] for arm in found["arms"]) >= 10
         runs.append(found["told"] / len(commands))
@@ -108,20 +108,20 @@ def test_rounds_can_be_turned_off(clock: Callable[..., list[str]]) -> None:
 
 def test_what_is_asked_for_unless_said_otherwise() -> None:
     described = describe_commands(
-        ["a", "b", "a"], HowTimed(command_name=["first"]), {"question": "best-mean", "interleave": True}
+        ["a", "b", "a"], HowTimed(command_name=["first"]), {"question": "best", "interleave": True}
     )
     assert list(described.commands.items()) == [("first", "a"), ("b", "b"), ("a", "a")]
     assert (described.reward, described.timeout, described.storage) == ("elapsed", None, None)
-    usual = {"question": "best-mean", "interleave": True, "in_order": True, "epsilon": "5%", "direction": "minimize"}
+    usual = {"question": "best", "interleave": True, "in_order": True, "epsilon": "5%", "direction": "minimize"}
     assert described.options == {**usual, "retries": 0}
     how = HowTimed(min_runs=3, max_runs=7)
     described = describe_commands(["a", "a"], how, {"timeout": 2.0, "epsilon": 0.1, "assumption": "heavy:kurtosis=9"})
     assert list(described.commands) == ["a", "a (2)"]
-    given = {"epsilon": 0.1, "assumption": "heavy:kurtosis=9", "initial_pulls": 3, "max_pulls": 14}
+    given = {"epsilon": 0.1, "assumption": "heavy:kurtosis=9", "initial_trials": 3, "max_trials": 14}
     usual = {"failure": "worst", "worst": 2.0, "in_order": True, "direction": "minimize"}
     assert described.options == {**given, **usual}  # the tails of times that are cut off are not those that are stated
-    described = describe_commands(["a", "b"], HowTimed(runs=12), {"timeout": 2.0, "question": "best-mean"})
-    asked = {"question": "best-mean", "failure": "censored", "worst": 2.0, "initial_pulls": 12, "max_pulls": 24}
+    described = describe_commands(["a", "b"], HowTimed(runs=12), {"timeout": 2.0, "question": "best"})
+    asked = {"question": "best", "failure": "censored", "worst": 2.0, "initial_trials": 12, "max_trials": 24}
     assert described.options == {**asked, "in_order": True, "epsilon": "5%", "direction": "minimize"}
     described = describe_commands(["a", "b"], HowTimed(), {"timeout": 2.0, "assumption": "bounded", "budget": 30})
     bounded = {"assumption": "bounded", "budget": 30, "reward_range": [0.0, 2.0], "failure": "worst"}
@@ -466,7 +466,7 @@ def test_a_study_of_times_that_began_before_goes_on(tmp_path: Path) -> None:
         ({"failure": "worst", "worst": 1.0, "reward_range": (0, 1)}, "worst must be absent for rewards with a range"),
         ({"failure": "worst", "worst": math.inf}, "worst must be a finite number"),
         (
-            {"failure": "worst", "worst": -1.0, "noise": "heavy:cv=1", "task": "best-mean"},
+            {"failure": "worst", "worst": -1.0, "noise": "heavy:cv=1", "task": "best"},
             "worst must be a finite number from 0 to",
         ),
     ],
@@ -504,7 +504,7 @@ def timing(clock: Callable[..., list[str]]) -> Timing:
 
     clock(lambda rng, arm, _: like_times(rng, float(arm.split()[-1])), 3)
     names = [f"python a-rather-long-name-of-a-script.py --and=more {mean}" for mean in (0.2, 0.3, 0.6)]
-    described = describe_commands(names, HowTimed(), {"task": "best-mean", "interleave": True, "seed": 1})
+    described = describe_commands(names, HowTimed(), {"task": "best", "interleave": True, "seed": 1})
     with (
         ramgape.Study.create("x", names, **described.options) as study,
         CommandTrials(described) as trials,

@@ -31,7 +31,7 @@ from tests.timing_support import call, clock, here, like_times, report, times, w
 __all__ = ["clock", "here"]  # fixtures
 pytestmark = NO_SIGNALS
 
-GOAL: dict[str, Any] = {"task": "best-mean", "direction": "minimize", "epsilon": "5%", "interleave": True}
+GOAL: dict[str, Any] = {"task": "best", "direction": "minimize", "epsilon": "5%", "interleave": True}
 
 
 # --- ratios -----------------------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_where_all_were_cut_off_it_ends_at_once(clock: Callable[..., list[str]])
 
 def search_censored(draw: Callable[[int], float], cutoff: float, **options: Any) -> Result:
     """A search for the cheaper of two arms, whose rewards are cut off."""
-    asked = {**GOAL, "failure": "censored", "max_pulls": 5_000, **options}
+    asked = {**GOAL, "failure": "censored", "max_trials": 5_000, **options}
     engine = Engine(make_study_spec(["a", "b"], asked).search, seed=0)  # type: ignore[arg-type]
     while (arm := engine.ask()) is not None:
         engine.tell(arm, min(draw(arm), cutoff))
@@ -248,7 +248,7 @@ def test_rewards_that_are_all_cut_off_prove_only_what_they_can() -> None:
         def draw(arm: int, rng: np.random.Generator = rng) -> float:
             return float(rng.random() < 0.69) * 5.0 if arm == 0 else 0.71 + 0.001 * float(rng.standard_normal())
 
-        found = search_censored(draw, 1.0, worst=1.0, epsilon=0.01, max_pulls=400)
+        found = search_censored(draw, 1.0, worst=1.0, epsilon=0.01, max_trials=400)
         wrong += found.stopped == "confidence" and found.front == ("b",)
     assert wrong <= 15
 
@@ -272,8 +272,8 @@ def test_a_censored_reward_leaves_one_end_of_a_mean_open(noise: str) -> None:
     ("options", "message"),
     [
         ({"direction": "maximize"}, "failure must be 'retry' or 'worst' but for costs"),
-        ({"task": "pareto"}, "failure must be 'retry' or 'worst' unless the task is best-mean or top"),
-        ({"noise": "heavy:kurtosis=9"}, "failure must be 'retry' or 'worst' unless the task is best-mean or top"),
+        ({"task": "pareto"}, "failure must be 'retry' or 'worst' unless the task is best or top"),
+        ({"noise": "heavy:kurtosis=9"}, "failure must be 'retry' or 'worst' unless the task is best or top"),
         ({"worst": -1.0}, "worst must be above 0 where failure is 'censored'"),
         ({"worst": None}, "failure must be 'retry' for rewards without a range"),
     ],
@@ -298,7 +298,7 @@ def test_a_study_keeps_what_was_cut_off(tmp_path: Path) -> None:
 def test_studies_of_earlier_versions_go_on(how: HowTimed, clock: Callable[..., list[str]]) -> None:
     """Times that were cut off counted as the whole, and --runs was a budget."""
     clock(lambda rng, arm, _: like_times(rng, float(arm)), 1)
-    described = describe_commands(["1", "2"], how, {"task": "best-mean", "interleave": True, "timeout": 4.0})
+    described = describe_commands(["1", "2"], how, {"task": "best", "interleave": True, "timeout": 4.0})
     (earlier,) = described.earlier
     assert earlier["failure"] == "worst"
     ramgape.Study.create("mine", described.commands, storage="sqlite:///ramgape.db", **earlier).close()
@@ -309,7 +309,7 @@ def test_studies_of_earlier_versions_go_on(how: HowTimed, clock: Callable[..., l
 
 def test_first_looks_make_no_other_study() -> None:
     """They used to follow from the initial pulls alone, and are stored."""
-    asked = make_study_spec(["a", "b"], {**GOAL, "initial_pulls": 30})  # type: ignore[typeddict-item]
+    asked = make_study_spec(["a", "b"], {**GOAL, "initial_trials": 30})  # type: ignore[typeddict-item]
     assert asked.search.first_looks == (10, 20)
     before = replace(asked, search=replace(asked.search, first_looks=(30, 30)))
     assert before.differences(asked) == []

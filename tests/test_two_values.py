@@ -13,7 +13,7 @@ from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from tests.cli_support import call
 
-BETTER = "question best-mean is the better question"
+BETTER = "question best is the better question"
 CHANCES = {"A": 0.3, "B": 0.5, "C": 0.8}
 
 
@@ -31,7 +31,7 @@ def test_the_default_question_about_coins_names_a_better_one() -> None:
     assert BETTER in notes_of()
     assert BETTER in notes_of(reward_range=None, epsilon=0.2)
     assert BETTER in notes_of(direction="minimize", risk="cvar:0.2")
-    assert BETTER not in notes_of(task="best-mean")
+    assert BETTER not in notes_of(task="best")
     assert BETTER in " ".join(simulate("random-bernoulli:3", risk="std", epsilon=0.1).notes)
     assert BETTER not in " ".join(simulate("random-beta:3", risk="std", epsilon=0.1).notes)
     command = ("simulate", "random-bernoulli:3", "--risk", "std", "--epsilon", "0.1", "--seed", "1")

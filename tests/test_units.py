@@ -51,15 +51,15 @@ def tried(unit: float, rewards: np.ndarray[Any, Any], **options: Any) -> list[st
     return order
 
 
-CASES = [("any", "pareto"), ("gaussian", "pareto"), ("heavy:kurtosis=10", "pareto"), ("bounded", "best-mean")]
+CASES = [("any", "pareto"), ("gaussian", "pareto"), ("heavy:kurtosis=10", "pareto"), ("bounded", "best")]
 MORE = [
     *(
         (noise, task)
         for noise in ("any", "gaussian", "heavy:kurtosis=10", "bounded")
-        for task in ("pareto", "best-mean", "better-than", "limited", "budget")
+        for task in ("pareto", "best", "better-than", "limited", "budget")
         if (noise, task) not in CASES
     ),
-    ("sigma", "best-mean"),
+    ("sigma", "best"),
 ]
 
 
@@ -68,12 +68,12 @@ def test_the_same_arms_are_tried_in_the_same_order(noise: str, task: str) -> Non
     rewards, orders = rewards_of(), []
     for unit in (1.0, *UNITS):
         asked = options_of(noise, "pareto" if task == "budget" else task, unit)
-        goal = {"budget": 600} if task == "budget" else {"epsilon": 0.3 * unit, "max_pulls": 2_500}
+        goal = {"budget": 600} if task == "budget" else {"epsilon": 0.3 * unit, "max_trials": 2_500}
         orders.append(tried(unit, rewards, **asked, **goal))
     assert all(order == orders[0] for order in orders), [len(order) for order in orders]
 
 
-@pytest.mark.parametrize("task", ["best-mean", pytest.param("pareto", marks=pytest.mark.long)])
+@pytest.mark.parametrize("task", ["best", pytest.param("pareto", marks=pytest.mark.long)])
 def test_an_arm_that_never_varies_is_set_aside_in_any_unit(task: str) -> None:
     """It is taken for what it has shown, and others are compared with that."""
     rewards = rewards_of()

@@ -30,7 +30,7 @@ def instance_of(shapes: list[tuple[float, float]], low: float = 0.0, high: float
 
 
 def options_of(ceiling: float, **more: Any) -> dict[str, Any]:
-    task = f"best-mean:max-risk={ceiling!r}"
+    task = f"best:max-risk={ceiling!r}"
     return {"task": task, "risk": "variance", "policy": "va-lucb", "epsilon": 0.0, "delta": 0.1, **more}
 
 
@@ -71,7 +71,7 @@ def test_its_answers_are_right() -> None:
     """In at most delta of runs it is wrong, with false alarm 1e-6; its own bounds are far more cautious than that."""
     wrong = 0
     for seed in range(20):
-        result = ramgape.simulate(instance_of(EASY), seed=seed, **options_of(0.12, max_pulls=200_000))
+        result = ramgape.simulate(instance_of(EASY), seed=seed, **options_of(0.12, max_trials=200_000))
         assert (result.stopped, result.bound, result.policy) == ("confidence", "va-lucb", "va-lucb")
         assert all(arm.verdict in ("in", "out") for arm in result.arms)
         wrong += not (result.truth is not None and result.truth.exact)
@@ -89,7 +89,7 @@ def test_ours_takes_fewer_pulls_for_the_same_guarantee() -> None:
 def test_both_roads_agree_to_the_bit() -> None:
     instance = instance_of(EASY)
     for cap in (9, 500, 501):
-        options = options_of(0.12, max_pulls=cap)
+        options = options_of(0.12, max_trials=cap)
         assert in_full(by_hand(instance, 3, **options)) == in_full(ramgape.simulate(instance, seed=3, **options))
 
 
@@ -112,14 +112,14 @@ def test_a_stored_study_goes_on_where_it_was(tmp_path: Any) -> None:
     assert asked[0] == asked[1]
 
 
-CEILING = "best-mean:max-risk=0.05"
+CEILING = "best:max-risk=0.05"
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"task": "pareto"}, "policy must be one that serves this task (auto, ramgape"),
-        ({"task": "best-mean"}, "policy must be one that serves this task (auto, ramgape"),
+        ({"task": "best"}, "policy must be one that serves this task (auto, ramgape"),
         ({"task": "least-risk:min-mean=0.5"}, "policy must be one that serves this task (auto, ramgape"),
         ({"risk": "std"}, "risk must be variance for policy va-lucb, which serves no other, got 'std'"),
         ({"risk": "cvar:0.1"}, "risk must be variance for policy va-lucb, which serves no other, got 'cvar:0.1'"),

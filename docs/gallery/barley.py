@@ -16,7 +16,7 @@ barley = recorded.barley()
 barley.to_csv("barley.csv", index=False)
 recorded.shell(
     """ramgape analyze barley.csv --arm-column variety --reward-column yield \\
-    --task best-mean --epsilon 3 --plot barley.svg"""
+    --task best --epsilon 3 --plot barley.svg"""
 )
 
 # %% [markdown]
@@ -39,7 +39,7 @@ for name, yields in {"plots anywhere": barley["yield"], "within site and year": 
     )
     guess = ramgape.Instance(name, arms, reward_range=None, noise="gaussian")
     runs = recorded.scaled(100, 10)
-    plans[name] = ramgape.plan(guess, task="best-mean", epsilon=3, epsilons=[], deltas=[], runs=runs).chosen
+    plans[name] = ramgape.plan(guess, task="best", epsilon=3, epsilons=[], deltas=[], runs=runs).chosen
     print(f"{name:22} {plans[name].mean:5.0f} plots on average, {plans[name].errors} of {runs} answers wrong")
 
 # %% [markdown]
@@ -54,7 +54,7 @@ for name, yields in {"plots anywhere": barley["yield"], "within site and year": 
 # time: an experiment in the field is planned for a season, in which all plots are laid out at once.
 
 # %%
-result = ramgape.analyze(barley, arm_column="variety", reward_column="yield", task="best-mean", epsilon=3).result
+result = ramgape.analyze(barley, arm_column="variety", reward_column="yield", task="best", epsilon=3).result
 assert all(arm.verdict == "undecided" for arm in result.arms)
 assert plans["plots anywhere"].mean > 120
 assert plans["within site and year"].mean < 0.6 * plans["plots anywhere"].mean

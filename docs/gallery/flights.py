@@ -47,7 +47,7 @@ def search(failure):
         direction="minimize",
         epsilon=5,
         seed=1,
-        max_pulls=recorded.scaled(20_000, 1_000),
+        max_trials=recorded.scaled(20_000, 1_000),
         trials=ramgape.Trials(failure=failure, retries=20),
     )
     return study.run(fly)

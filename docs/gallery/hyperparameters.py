@@ -20,7 +20,7 @@ arms = tuple(
     ramgape.Arm(name, ramgape.Data(tuple(row))) for name, row in zip(table.index, table.to_numpy(), strict=True)
 )
 settings = ramgape.Instance("credit", arms, reward_range=None, noise="any")
-search = {"task": "best-mean", "budget": 250, "epsilon": 0.005}
+search = {"task": "best", "budget": 250, "epsilon": 0.005}
 result = ramgape.simulate(settings, seed=1, **search)
 print(result.sentence)
 print(f"five most tried, of {result.samples} runs:")

@@ -15,7 +15,7 @@ import ramgape
 
 months = 100 * recorded.portfolios()
 portfolios = months.loc[:, "NoDur":"S5M5"]
-analysis = ramgape.analyze(portfolios, task="best-mean", epsilon=0.5)
+analysis = ramgape.analyze(portfolios, task="best", epsilon=0.5)
 print(analysis.sentence)
 print("undecided:", " ".join(arm.name for arm in analysis.result.arms if arm.verdict == "undecided"))
 print("next:", analysis.next_pulls)
@@ -26,9 +26,7 @@ print("next:", analysis.next_pulls)
 
 # %%
 market = months["MktRF"] + months["RF"]
-against_market = ramgape.analyze(portfolios.sub(market, axis=0), task="best-mean", epsilon=0.5).named(
-    "excess return, %"
-)
+against_market = ramgape.analyze(portfolios.sub(market, axis=0), task="best", epsilon=0.5).named("excess return, %")
 print(against_market)
 against_market.save_plot("portfolios.svg")
 

@@ -21,5 +21,5 @@ if __name__ == "__main__":
     check_bound(UNION, risks=("mean-variance:0.5", "cvar:0.2"))  # seeded runs, beside the truth
     ramgape.register("bound", "union", UNION)
     for bound in ("union", "hoeffding", "empirical-bernstein"):
-        result = ramgape.simulate("paper:10", bound=bound, risk="cvar:0.2", epsilon=0.2, seed=1, max_pulls=10**6)
+        result = ramgape.simulate("paper:10", bound=bound, risk="cvar:0.2", epsilon=0.2, seed=1, max_trials=10**6)
         print(f"{bound}: {result.samples:,} pulls")

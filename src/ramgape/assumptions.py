@@ -1,6 +1,6 @@
 """What rewards may be: the assumptions by name, the only list. What depends on one asks for what it means.
 
-any        no range, no model: what is said of them is approximate, by the central limit theorem
+unknown    no range, no model: what is said of them is approximate, by the central limit theorem
 bounded    every reward lies in a stated range
 items      scores, in a stated range, on the items of a test set, which all arms meet in one random order
 gaussian   normal, of unknown mean and variance
@@ -37,11 +37,11 @@ class Assumption:
     skewed: bool = False
 
 
-ANY, BOUNDED, GAUSSIAN, HEAVY, ITEMS = "any", "bounded", "gaussian", "heavy", "items"
+UNKNOWN, BOUNDED, GAUSSIAN, HEAVY, ITEMS = "unknown", "bounded", "gaussian", "heavy", "items"
 ASSUMPTIONS: dict[str, Assumption] = {
     assumption.name: assumption
     for assumption in (
-        Assumption(ANY, "rewards of any kind", first_looks=(10, 20), skewed=True),
+        Assumption(UNKNOWN, "rewards of any kind", first_looks=(10, 20), skewed=True),
         Assumption(BOUNDED, ranged=True),
         Assumption(GAUSSIAN, "Gaussian rewards", ("resolution", "sigma_max"), normal=True),
         Assumption(HEAVY, "rewards with heavy tails", ("kurtosis", "sigma_max", "cv")),
@@ -54,7 +54,7 @@ def assumption_names(ranged: bool | None = None) -> str:
     """The names, for messages; those with a range or those without, if that is asked for.
 
     >>> assumption_names(ranged=False)
-    'any, gaussian or heavy'
+    'unknown, gaussian or heavy'
     """
     names = [name for name, assumption in ASSUMPTIONS.items() if ranged is None or assumption.ranged == ranged]
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

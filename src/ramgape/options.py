@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
+from ramgape.common.old_names import OPTION_NAMES, present_value, reading
 from ramgape.common.parsing import (
     as_typed,
     assumptions,
@@ -33,9 +34,9 @@ DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
 DEFAULT_RISK = "std"
 PAPER_RISK = "mean-variance:0.01"
-DEFAULT_MAX_PULLS = 10**9
-DEFAULT_ALARM = 0.01
-PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
+DEFAULT_MAX_TRIALS = 10**9
+DEFAULT_DRIFT = 0.01
+PLANNED_RUNS, PLANNED_TRIALS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most trials of one
 Tolerance = float | tuple[float, float] | str  # one in mean and risk, or one for each; or a share, "5%"
 
 # The doors. All but `identify`, `file` and `run` stand for a function and a command each.
@@ -138,12 +139,12 @@ class GoalOptions(TypedDict, total=False):
     delta: Annotated[float | None, Option(GOAL, NUMBER, doors=(*ALL, COMMANDS, LOWER_BOUND), help=
         "Accepted probability of a wrong answer.", unless=f"{DEFAULT_DELTA}")]
     budget: Annotated[int | None, Option(GOAL, PULLS, doors=(*ASKING, COMMANDS), help=
-        "Spend exactly this many pulls and return the best guess; in place of {delta}.")]
+        "Spend exactly this many trials and return the best guess; in place of {delta}.")]
     question: Annotated["Question | str", Option(GOAL, NAME, doors=(*ALL, COMMANDS, LOWER_BOUND), default="pareto",
-        help="What is looked for: pareto, best-mean[:max-risk=NUMBER], least-risk[:min-mean=NUMBER], "
+        help="What is looked for: pareto, best[:max-risk=NUMBER], least-risk[:min-mean=NUMBER], "
         "best-score:weight=NUMBER, top:M or better-than:control=ARM (ramgape list questions).",
-        at={COMMANDS: {"default": "best-mean"}, LOWER_BOUND: {"help":
-            "What is looked for: pareto or best-mean, the only ones for which this is known."}})]
+        at={COMMANDS: {"default": "best"}, LOWER_BOUND: {"help":
+            "What is looked for: pareto or best, the only ones for which this is known."}})]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
         "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA, cvar:LEVEL, "
         "spectral:LEVEL=WEIGHT,..., evar:LEVEL, quantile:LEVEL or shortfall:THRESHOLD (ramgape list risks).",
@@ -161,12 +162,11 @@ class GoalOptions(TypedDict, total=False):
         "Two numbers that no reward can leave; never guessed from the data. With it what is said is proved.",
         at={ANALYZE: {"panel": DATA}})]
     assumption: Annotated[str | None, Option(TRIALS, NAME, doors=(*REAL, COMMANDS), help=
-        "gaussian, for Gaussian rewards, any, for rewards of any kind, or heavy:kurtosis=10, say, for long tails: they "
-        "have no range.", unless=
-        "bounded with a {reward_range}; without one any, and what is said is approximate",
-        at={ANALYZE: {"panel": DATA}, COMMANDS: {"unless": "any, and what is said is approximate", "help":
-            "What times are: any, for any kind; bounded, up to the {timeout}, or heavy:kurtosis=10, say, for long "
-            "tails, for a proof; or gaussian."}})]
+        "unknown, gaussian or, for long tails, heavy:kurtosis=10: rewards without a range.", unless=
+        "bounded with a {reward_range}; without one unknown, and the guarantee is asymptotic",
+        at={ANALYZE: {"panel": DATA}, COMMANDS: {"unless": "unknown, and the guarantee is asymptotic", "help":
+            "unknown; bounded, up to the {timeout}, or for long tails heavy:kurtosis=10: a finite-sample guarantee; or "
+            "gaussian."}})]
     block: Annotated[int, Option(TRIALS, COUNT, doors=(ANALYZE,), default=1, at={ANALYZE: {"panel": DATA}}, help=
         "Take the mean of so many consecutive rows of an arm for a reward; the risk is then that of such a mean.")]
     shared: Annotated[bool | None, Option(TRIALS, FLAG, doors=REAL, help=
@@ -241,20 +241,20 @@ class SearchOptions(TypedDict, total=False):
         "With {budget} and a policy of the paper: theorem (unless given), sharp, or the constant itself.")]
     returned: Annotated[str, Option(METHOD, NAME, doors=ASKING, default="last", help=
         "With {budget}: the set of the last round, or of the round of smallest-doubt.")]
-    initial_pulls: Annotated[int | None, Option(METHOD, PULLS, doors=ASKING, help=
-        "Pulls of every arm before the policy decides.", unless=
-        "2; with {assumption} any 10, or 2 under a {budget}, and nothing is said of an arm's mean before its 10th "
-        "pull, nor of its risk before its 20th")]
-    max_pulls: Annotated[int, Option(GOAL, PULLS, doors=ASKING, default=DEFAULT_MAX_PULLS, help=
-        "Give up, undecided, after this many pulls.",
-        at={PLAN: {"panel": RUNS, "default": PLANNED_PULLS, "help":
-            "A simulated search gives up, undecided, after this many pulls; more take longer to simulate."}})]
+    initial_trials: Annotated[int | None, Option(METHOD, PULLS, doors=ASKING, help=
+        "Trials of every arm before the policy decides.", unless=
+        "2; with {assumption} unknown 10, or 2 under a {budget}, and nothing is said of an arm's mean before its 10th "
+        "trial, nor of its risk before its 20th")]
+    max_trials: Annotated[int, Option(GOAL, PULLS, doors=ASKING, default=DEFAULT_MAX_TRIALS, help=
+        "Give up, undecided, after this many trials.",
+        at={PLAN: {"panel": RUNS, "default": PLANNED_TRIALS, "help":
+            "A simulated search gives up, undecided, after this many trials; more take longer to simulate."}})]
     alpha: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help=
         "Factor of the risk mean-variance, by which one {epsilon} serves mean and risk; other risks have none.", unless=
         "1 / (3 reward range + rho), or 1 if {epsilon} is {pair}")]
-    alarm: Annotated[float | str | None, Option(METHOD, LEVEL, doors=(*REAL, COMMANDS), default=DEFAULT_ALARM, help=
-        "Accepted probability of a false alarm, which says that an arm's rewards are not independent draws from one "
-        "distribution; off: nothing is watched.")]
+    drift: Annotated[float | str | None, Option(METHOD, LEVEL, doors=(*REAL, COMMANDS), default=DEFAULT_DRIFT, help=
+        "Accepted probability that the drift check warns although rewards are independent draws from one distribution "
+        "for each arm; off: no check.")]
 
 
 class Options(GoalOptions, SearchOptions, total=False):
@@ -320,20 +320,19 @@ class StudyOptions(Options, TrialOptions, total=False):
 # fmt: on
 
 
-# Older spellings, which work wherever an option can be given and appear nowhere.
-OLD_NAMES = {"task": "question", "noise": "assumption"}
 OPTIONS: dict[str, Option] = {name: hint.__metadata__[0] for name, hint in StudyOptions.__annotations__.items()}
 
 
 def renamed(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options under their present names.
+    """Options with their present names and values.
 
-    >>> renamed({"task": "pareto", "delta": 0.1})
-    {'question': 'pareto', 'delta': 0.1}
+    >>> renamed({"task": "best-mean", "delta": 0.1})
+    {'question': 'best', 'delta': 0.1}
     """
-    for old, new in OLD_NAMES.items():
+    for old, new in OPTION_NAMES.items():
         require(old not in options or new not in options, new, f"given once, not as {old} as well", options.get(old))
-    return {OLD_NAMES.get(name, name): value for name, value in options.items()}
+    present = {OPTION_NAMES.get(name, name): value for name, value in options.items()}
+    return {name: present_value(name, value) for name, value in present.items()}
 
 
 def options_at(door: str) -> dict[str, Option]:
@@ -345,6 +344,10 @@ def _group(name: str, rows: Any, meaning: str) -> Any:
     """The dataclass whose fields are the rows of a typed dictionary."""
     fields = [(key, _type_of(key), dataclasses.field(default=OPTIONS[key].default)) for key in rows.__annotations__]
     made = dataclasses.make_dataclass(name, fields, frozen=True, kw_only=True)
+    signature, make = inspect.signature(made), made.__dict__["__init__"]
+    made.__init__ = lambda self, **options: make(self, **renamed(options))  # type: ignore[misc]
+    made.__signature__ = signature  # type: ignore[attr-defined]
+    made.__getattr__ = reading(OPTION_NAMES)  # type: ignore[attr-defined]
     described = "".join(_described(key, OPTIONS[key], 8) for key in rows.__annotations__ if OPTIONS[key].doors)
     made.__module__, made.__doc__ = __name__, f"{meaning}\n\n    Attributes:\n{described}    "
     return made

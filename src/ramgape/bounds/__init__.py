@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ramgape import registry
-from ramgape.assumptions import ANY, ASSUMPTIONS
+from ramgape.assumptions import ASSUMPTIONS, UNKNOWN
 from ramgape.errors import require
 from ramgape.risks.table import MEAN, MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
 
@@ -32,7 +32,7 @@ CONFIDENCE, BUDGET = ("confidence",), ("budget",)
 BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(ASSUMPTIONS)
 # Of risks, as far as a noise has use for them.
 KINDS = {
-    ANY: (UNRANGED,),
+    UNKNOWN: (UNRANGED,),
     "bounded": (MOMENTS, ROOT, MEAN, MEANS),
     "gaussian": (MOMENTS, ROOT, NORMAL),
     "heavy": (MOMENTS, ROOT),
@@ -238,7 +238,7 @@ BOUNDS: dict[str, Bound] = {
         Bound(
             "central-limit",
             "central_limit",
-            (ANY,),
+            (UNKNOWN,),
             (UNRANGED,),
             "rewards of any kind, approximately: by the central limit theorem, at all times at once",
             sides=2.0,
@@ -249,7 +249,7 @@ BOUNDS: dict[str, Bound] = {
         Bound(
             "central-limit-pairwise",
             "central_limit_pairwise",
-            (ANY,),
+            (UNKNOWN,),
             (UNRANGED,),
             "the same, two arms compared at once: by the variance of their difference",
             sides=2.0,
@@ -347,7 +347,7 @@ OWN_BOUNDS: dict[str, Bound] = {
 # What `auto` stands for: the first that serves. Comparisons of two arms take the fewest pulls, but not every risk, task
 # and policy goes by them; intervals then say themselves what was proved.
 CONFIDENT = {
-    ANY: ("central-limit-pairwise", "central-limit"),
+    UNKNOWN: ("central-limit-pairwise", "central-limit"),
     "bounded": ("pairwise", "empirical-bernstein"),
     "gaussian": ("gaussian-pairwise", "gaussian"),
     "heavy": ("heavy",),

@@ -103,7 +103,7 @@ def analyze(
     [bold]ramgape analyze flights.csv --arm-column carrier --reward-column arr_delay --direction minimize --na NA[/bold]
     costs without a range, some of them missing: who is early, and reliably so
 
-    [bold]ramgape analyze scores.csv --wide --items population --reward-range 0 1 --question best-mean[/bold]
+    [bold]ramgape analyze scores.csv --wide --items population --reward-range 0 1 --question best[/bold]
     a finished test set, a column an arm and a row an item: the exact answer over these items
 
     Recognized by content: CSV, JSON lines, JSON arrays, Parquet, Feather, Excel, packed files

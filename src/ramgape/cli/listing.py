@@ -165,7 +165,7 @@ def show_policies() -> None:
     console.print(listing_table(("policy", "each round it pulls", "goals", "in the paper"), rows))
     console.print(
         "\nThe goals are a fixed confidence and a fixed budget. A policy that was not made for a fixed confidence may "
-        "never stop by itself; --max-pulls ends it."
+        "never stop by itself; --max-trials ends it."
     )
 
 

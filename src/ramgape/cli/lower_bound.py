@@ -25,7 +25,7 @@ def lower_bound(
     [bold]ramgape lower-bound paper:46[/bold]
     for the exact Pareto set with probability 0.95
 
-    [bold]ramgape lower-bound paper:46 --question best-mean[/bold]
+    [bold]ramgape lower-bound paper:46 --question best[/bold]
     for the arm with the highest mean
 
     If the arms are Gaussian, this is a lower bound for every algorithm. Others

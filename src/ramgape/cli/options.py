@@ -13,6 +13,7 @@ import typer
 from ramgape.cli.completion import completer
 from ramgape.cli.stores import DEFAULT_STORAGE, VARIABLE
 from ramgape.common.checks import whole
+from ramgape.common.old_names import OPTION_NAMES
 from ramgape.common.parsing import parse_number
 from ramgape.errors import require
 from ramgape.options import (
@@ -21,7 +22,6 @@ from ramgape.options import (
     GROUPS,
     METHOD,
     NAMES,
-    OLD_NAMES,
     RANGE,
     RISK,
     RUNS,
@@ -102,14 +102,14 @@ def takes_options(door: str) -> Callable[[Callable[..., None]], Callable[..., No
 
     def read(**typed: Any) -> dict[str, Any]:
         given = {name: text for name, text in typed.items() if text is not None and text != []}
-        for old, new in OLD_NAMES.items():
+        for old, new in OPTION_NAMES.items():
             if old in given and new in given and given[new] == rows[new].default:
                 del given[new]
         given = renamed(given)
         return {name: rows[name].kind.read(text, name) for name, text in given.items()}
 
     shown = [_parameter(name, row) for name, row in rows.items()]
-    older = [_parameter(old, rows[new], hidden=True) for old, new in OLD_NAMES.items() if new in rows]
+    older = [_parameter(old, rows[new], hidden=True) for old, new in OPTION_NAMES.items() if new in rows]
     read.__signature__ = inspect.Signature([*shown, *older])  # type: ignore[attr-defined]
     return gathers("options", read)
 
@@ -127,7 +127,7 @@ def _parameter(name: str, row: Option, *, hidden: bool = False) -> inspect.Param
         metavar=row.kind.metavar,
         help=row.text(shell=True),
         rich_help_panel=row.panel,
-        autocompletion=completer(OLD_NAMES.get(name, name)),
+        autocompletion=completer(OPTION_NAMES.get(name, name)),
         hidden=hidden,
     )
     keyword = inspect.Parameter.KEYWORD_ONLY

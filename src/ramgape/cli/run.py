@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.assumptions import ANY
+from ramgape.assumptions import UNKNOWN
 from ramgape.cli.errors import FAILED, tell, warnings_told
 from ramgape.cli.options import Storage, check_jobs, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
@@ -224,7 +224,7 @@ def limits_of(how: HowTimed, options: dict[str, Any], count: int) -> Limits:
     from ramgape.commands.times import FIRST_RUNS
 
     goals = [options.get(name) for name in ("epsilon", "delta", "budget", "spend", "assumption")]
-    asked = any(goal is not None for goal in goals) or options.get("question") not in ("best", "best-mean")
+    asked = any(goal is not None for goal in goals) or options.get("question") != "best"
     seconds = math.inf if how.budget_time is None else how.budget_time
     most = how.max_runs if how.runs is None else how.runs
     least = how.min_runs or min(FIRST_RUNS, most or FIRST_RUNS)
@@ -257,7 +257,7 @@ def time_several(
         untold = tuple(each for each in result.warnings if each not in told)
         result = replace(result, warnings=untold, notes=(*result.notes, *filter(None, [exits_words(times)])))
         report = replace(report, result=result)
-    best = result.front if result.task == "best-mean" else ()
+    best = result.answer if result.task == "best" else ()
     share = result.goal.epsilon_share or 0.05
     timing = Timing(
         fastest_first(times, best),
@@ -501,12 +501,12 @@ def several_table(
     from ramgape.views.timing import aim_words, live_table, state_of
 
     result = study.result(expect=False)
-    states = [(state_of(arm, result) if arm.pulls else "", CONSOLE_STYLES.get(arm.verdict, "")) for arm in result.arms]
+    states = [(state_of(arm, result) if arm.trials else "", CONSOLE_STYLES.get(arm.verdict, "")) for arm in result.arms]
     times = [Times(name, tuple(trials.times[name])) for name in file.commands]
-    first = len(result.arms) * study.spec.search.initial_pulls if study.spec.search.budget is None else 0
-    made = plural(result.samples, "run")
-    if result.samples < first:
-        made = f"{result.samples:,} of the first {first:,} runs"
+    first = len(result.arms) * study.spec.search.initial_trials if study.spec.search.budget is None else 0
+    made = plural(result.trials, "run")
+    if result.trials < first:
+        made = f"{result.trials:,} of the first {first:,} runs"
     return live_table(times, states, f"{made}; {aim_words(result)}", width, ascii_only, session.shown.unit)
 
 
@@ -525,7 +525,7 @@ def file_times(study: Study, file: StudyFile, report: Report) -> Timing:
 
     result = report.result
     times = measure((seen.row for seen in study.backend.observations()), [arm.name for arm in result.arms], {})
-    best = result.front if result.task == "best-mean" else ()
+    best = result.answer if result.task == "best" else ()
     return Timing(fastest_first(times, best), report, file.timeout, typed=False)
 
 
@@ -535,7 +535,7 @@ def tried(study: Study) -> tuple[list[str], dict[str, int]]:
         return [], {}
     report = study.report(expect=False)
     counted = report.arms_failed if study.spec.counts_failures else {}
-    return [arm.name for arm in report.result.arms if arm.pulls > counted.get(arm.name, 0)], counted
+    return [arm.name for arm in report.result.arms if arm.trials > counted.get(arm.name, 0)], counted
 
 
 def patience_of(study: Study) -> float:
@@ -545,8 +545,8 @@ def patience_of(study: Study) -> float:
     for very long; by a range, or under a budget, it comes to its end.
     """
     search = study.spec.search
-    waits = study.spec.failure == "worst" and search.assumption == ANY and search.delta is not None
-    return max(search.initial_pulls, LEAST_PATIENCE) if waits else math.inf
+    waits = study.spec.failure == "worst" and search.assumption == UNKNOWN and search.delta is not None
+    return max(search.initial_trials, LEAST_PATIENCE) if waits else math.inf
 
 
 def tell_failures(report: Report, file: StudyFile) -> None:

@@ -47,11 +47,11 @@ def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     with waiting("reading"), opened_study(name, storage) as study:
         result, done = study.result(expect=False), study.done
     if as_json:
-        write_json({"front": list(result.front), "done": done})
+        write_json({"front": list(result.answer), "done": done})
         return
     from ramgape.errors import printable
 
-    for arm in result.front:
+    for arm in result.answer:
         typer.echo(printable(arm))
     if not done:
         tell("note", "the study is not done: these are the arms that look best so far", "bold")

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 TRIAL, ITSELF, END = "What a trial is", "The worker", "When it leaves"
 COMMAND = (
-    "What makes a trial, after --: words, or one line for the shell. {arm}, {seed}, {item} and {pull} stand for what "
-    "is to be tried; in its environment they are RAMGAPE_ARM, RAMGAPE_SEED, RAMGAPE_ITEM and RAMGAPE_PULL."
+    "What makes a trial, after --: words, or one line for the shell. {arm}, {seed}, {item} and {trial} stand for what "
+    "is to be tried; in its environment they are RAMGAPE_ARM, RAMGAPE_SEED, RAMGAPE_ITEM and RAMGAPE_TRIAL."
 )
 REWARD = "output, the last line that the command prints, or elapsed, the seconds that it takes."
 TIMEOUT = "Seconds after which a trial is ended, and has failed."

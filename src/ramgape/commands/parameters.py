@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from ramgape.errors import InvalidSpec, require
 
 MOST_VALUES = 1000  # of one parameter, and commands in all
-TAKEN = ("arm", "seed", "item", "pull")  # placeholders that every command has
+TAKEN = ("arm", "seed", "item", "trial", "pull")  # placeholders that every command has
 
 
 @dataclass(frozen=True, slots=True)

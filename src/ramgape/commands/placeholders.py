@@ -1,4 +1,4 @@
-"""Placeholders of commands: {arm}, {seed}, {item} and {pull}, filled in so that no value is ever read as code.
+"""Placeholders of commands: {arm}, {seed}, {item} and {trial}, filled in so that no value is ever read as code.
 
 Names of arms, items and, on a worker, all that a server sends may be hostile. So there are two ways to pass them on:
 

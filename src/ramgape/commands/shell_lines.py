@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from ramgape.errors import InvalidSpec
 
-PLACEHOLDER = re.compile(r"\{(arm|seed|item|pull)\}")
+PLACEHOLDER = re.compile(r"\{(arm|seed|item|trial|pull)\}")
 
 _TOKEN = re.compile(
     r"""
-    (?P<escape>\\(?:\{(?:arm|seed|item|pull)\}|.?))
+    (?P<escape>\\(?:\{(?:arm|seed|item|trial|pull)\}|.?))
   | (?P<quote>'[^']*'? | \$'(?:\\.|[^'\\])*'? | \$?"(?:\\.|[^"\\])*"?)
   | (?P<comment>(?<![^\s;&|()`])\#[^\n]*)
   | (?P<document><<(?!<))
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
   | (?P<redirect>[<>]+[&|]?)
   | (?P<end>[;&|\n])
   | (?P<blank>[ \t\r]+)
-  | (?P<placeholder>\{(?:arm|seed|item|pull)\})
+  | (?P<placeholder>\{(?:arm|seed|item|trial|pull)\})
   | (?P<letter>.)
     """,
     re.DOTALL | re.VERBOSE,

@@ -15,13 +15,13 @@ A table [price] may say what a trial of each arm costs. All other keys of [study
 Paths are relative to the file; `items`, a test set, may be that of one (see `read_items`). In a line for the shell
 {arm}, {seed} and {item} are one word each, and must stand outside quotes (see `placeholders`).
 
-With `reward = "elapsed"` less is better, times are of any kind (noise "any": what is said is approximate; "bounded" has
-them in [0, timeout], for a proof), and a failed trial counts as the timeout or more ("censored"): that is all that is
-known of a run that was ended, and to leave it out would flatter the arm that runs into it. Such an arm is never proved
-the fastest. Where the task is not the best mean, a failed trial counts as the timeout ("worst"). An exit code other
-than 0 counts the same, so that no command wins by giving up early; `failure = "retry"` tries again instead. A command
-that has never done anything but fail is refused. And since the quick runs of an arm would be told before its slow ones,
-`in_order` is true; and since machines drift, `interleave` is.
+With `reward = "elapsed"` less is better, the assumption about times is "unknown" (an asymptotic guarantee; "bounded"
+has them in [0, timeout], for a finite-sample one), and a failed trial counts as the timeout or more ("censored"): that
+is all that is known of a run that was ended, and to leave it out would flatter the arm that runs into it. Such an arm
+is never proved the fastest. Where the task is not the best mean, a failed trial counts as the timeout ("worst"). An
+exit code other than 0 counts the same, so that no command wins by giving up early; `failure = "retry"` tries again
+instead. A command that has never done anything but fail is refused. And since the quick runs of an arm would be told
+before its slow ones, `in_order` is true; and since machines drift, `interleave` is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ramgape.assumptions import ANY, ASSUMPTIONS, BOUNDED
+from ramgape.assumptions import ASSUMPTIONS, BOUNDED, UNKNOWN
 from ramgape.commands.placeholders import Command, check_file_name, parse_command
 from ramgape.commands.shell_lines import names_in
 from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
@@ -273,11 +273,11 @@ def cut_off_as(options: Mapping[str, Any]) -> Literal["worst", "censored"]:
 
     The search must ask for the best mean by comparisons of two commands.
     """
-    assumption = str(options.get("assumption", ANY)).partition(":")[0].strip()
+    assumption = str(options.get("assumption", UNKNOWN)).partition(":")[0].strip()
     usual = all(options.get(name) in (None, "auto") for name in ("bound", "policy", "items", "expected_arms"))
     question = make_question(options.get("question", PARETO))
     by_pairs = isinstance(question, Best) and question.compares_pairs
-    return "censored" if usual and by_pairs and assumption in (ANY, BOUNDED) else "worst"
+    return "censored" if usual and by_pairs and assumption in (UNKNOWN, BOUNDED) else "worst"
 
 
 def timing(options: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:

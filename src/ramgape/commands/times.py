@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ramgape.assumptions import ANY, ASSUMPTIONS
+from ramgape.assumptions import ASSUMPTIONS, UNKNOWN
 from ramgape.search.explained import Explained, jsonable
 from ramgape.search.outcome import OURS
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ramgape.studies.report import Report
 
 LEVEL = math.log(2.0 / 0.05)  # of each end of an interval that misses 5 % of the time
-FIRST_RUNS = ASSUMPTIONS[ANY].first_looks[0]  # of each command, before an interval is given
+FIRST_RUNS = ASSUMPTIONS[UNKNOWN].first_looks[0]  # of each command, before an interval is given
 HALVINGS = 40
 MODIFIED_Z, OUTLIER = 0.6745, 14.826  # as hyperfine: distance from the median over the median distance
 

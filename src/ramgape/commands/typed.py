@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ramgape.assumptions import ANY, FEWEST
+from ramgape.assumptions import FEWEST, UNKNOWN
 from ramgape.commands.how_timed import HowTimed
 from ramgape.commands.parameters import MOST_VALUES, combinations, listed, scanned, substituted, unused
 from ramgape.commands.placeholders import SHELL, Command, base
@@ -125,8 +125,8 @@ def check_input(path: str | None) -> str | None:
 
 def too_few_runs(options: Mapping[str, Any]) -> tuple[str, ...]:
     """A warning about times of any kind, of which so little is asked that what is said was not checked."""
-    runs = options.get("initial_pulls", DEFAULT_RUNS)
-    if runs >= DEFAULT_RUNS or "reward_range" in options or (options.get("assumption") or ANY) != ANY:
+    runs = options.get("initial_trials", DEFAULT_RUNS)
+    if runs >= DEFAULT_RUNS or "reward_range" in options or (options.get("assumption") or UNKNOWN) != UNKNOWN:
         return ()
     few = f"{plural(runs, 'run')} of each command: the approximation was checked from {DEFAULT_RUNS} on"
     return (f"{few}, and what is said of fewer may be wrong more often than stated",)
@@ -157,17 +157,17 @@ def _worded(value: object) -> str:
 def in_words_of_runs(message: str, count: int) -> str:
     """What is said of the options of a search, in the words of the command line.
 
-    >>> in_words_of_runs("max_pulls is 24 in the store, 40 here; initial_pulls is 10 in the store, 5 here", 2)
+    >>> in_words_of_runs("max_trials is 24 in the store, 40 here; initial_trials is 10 in the store, 5 here", 2)
     '--max-runs is 12 in the store, 20 here; --min-runs is 10 in the store, 5 here'
     """
 
     def runs(found: re.Match[str]) -> str:
-        most = OPTIONS["max_pulls"].default
+        most = OPTIONS["max_trials"].default
         stored, given = ("not given" if int(number) == most else str(int(number) // count) for number in found.groups())
         return f"--max-runs is {stored} in the store, {given} here"
 
-    message = re.sub(r"\bmax_pulls is (\d+) in the store, (\d+) here", runs, message)
-    return message.replace("initial_pulls is ", "--min-runs is ")
+    message = re.sub(r"\bmax_trials is (\d+) in the store, (\d+) here", runs, message)
+    return message.replace("initial_trials is ", "--min-runs is ")
 
 
 def search_options(
@@ -182,18 +182,18 @@ def search_options(
     if how.runs is not None:
         alone = how.min_runs is None and how.max_runs is None and asked.get("budget") is None
         require(alone, "--runs", "given without --min-runs, --max-runs and --budget", how.runs)
-        asked |= {"budget" if before else "max_pulls": how.runs * count, "initial_pulls": how.runs}
+        asked |= {"budget" if before else "max_trials": how.runs * count, "initial_trials": how.runs}
     if asked.get("epsilon") is None and asked.get("budget") is None:
         asked["epsilon"] = DEFAULT_SHARE
     least = FEWEST if how.min_runs is None else how.min_runs
     if how.min_runs is not None:
-        asked["initial_pulls"] = how.min_runs
+        asked["initial_trials"] = how.min_runs
     elif asked.get("budget") is None:
         least = DEFAULT_RUNS
     if how.max_runs is not None:
         allowed = f"at least {least}, the fewest runs of a command, and absent under a budget"
         require(how.max_runs >= least and asked.get("budget") is None, "--max-runs", allowed, how.max_runs)
-        asked["max_pulls"] = how.max_runs * count
+        asked["max_trials"] = how.max_runs * count
     return asked | timing(asked, timeout)
 
 

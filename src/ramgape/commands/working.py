@@ -61,7 +61,7 @@ class WorkerTrials(CommandTrials):
         return self(pull.arm, pull.seed, pull.item)
 
     def _finish(self, command: Command, words: Mapping[str, str], timeout: float | None) -> Finished:
-        return super()._finish(command, {**words, "pull": self._thread.pull}, timeout)
+        return super()._finish(command, {**words, "trial": self._thread.pull, "pull": self._thread.pull}, timeout)
 
     def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator, item: object) -> None:
         if finished.code in CANNOT_START:

@@ -57,7 +57,7 @@ class Accumulator:
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
         self._adder = Adder(spec)
         self._sample = Sample() if spec.modelled else None
-        self._watch = None if spec.alarm is None else Watch(spec.alarm, len(self._numbers))
+        self._watch = None if spec.drift is None else Watch(spec.drift, len(self._numbers))
         self._state = self._adder.new_state(max(16, len(self._numbers)))
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         self._rows_waiting = 0

@@ -101,7 +101,7 @@ def analyze(
         >>> log = [(arm, draw.betavariate(*shape)) for _ in range(3000) for arm, shape in
         ...        {"steady": (40, 40), "wild": (2, 1), "poor": (1, 3)}.items()]
         >>> analysis = ramgape.analyze(log, reward_range=(0, 1))
-        >>> analysis.result.front, analysis.result.stopped, analysis.next_pulls
+        >>> analysis.result.answer, analysis.result.stopped, analysis.next_pulls
         (('steady', 'wild'), 'confidence', {})
         >>> ramgape.analyze({"A": [0.2, 0.4, None], "B": [0.9]}, reward_range=(0, 1), na="drop").missing
         {'A': 1}

@@ -141,7 +141,7 @@ class Reading:
         allowed = f"a whole number from 0 to {MOST_NEXT:,}"
         self._next_pulls = whole(next_pulls, "next_pulls", allowed, 0)
         require(self._next_pulls <= MOST_NEXT, "next_pulls", allowed, next_pulls)
-        self._options = cast(Options, {"epsilon": 0.0, **options_for(options, ANALYZE), "max_pulls": UNLIMITED})
+        self._options = cast(Options, {"epsilon": 0.0, **options_for(options, ANALYZE), "max_trials": UNLIMITED})
         self._block = whole(self._options.pop("block", 1), "block", "a whole number of at least 1", 1)
         self.selection = Selection(self._options.pop("exclude", None), self._options.pop("only", None))
         na, fewest = self._options.pop("na", None), self._options.pop("min_rows", None)
@@ -226,7 +226,7 @@ class Reading:
         if table is not None and self.about_items:
             self._options["items"] = table.items
         # What there is of an arm is all there is: arms are compared whether or not another has its first look.
-        spec = replace(make_spec(names, **self._options), initial_pulls=FEWEST_PULLS)
+        spec = replace(make_spec(names, **self._options), initial_trials=FEWEST_PULLS)
         engine = self.accumulator.make_engine(spec)
         if not engine.lacks_trials.any() and certify(engine, gather_evidence(engine)).proved.all():
             # An arm outside may be covered by one that does not dominate it; stopping rules do not look for that.

@@ -66,7 +66,7 @@ def certify_without_thin(engine: Engine, result: Result, rows: Mapping[str, int]
     found = [_certify(engine, evidence, result, counts, counts > most) for most in levels]
     before = math.inf if result.certified_epsilon is None else result.certified_epsilon
     better = [each for each in found if each is not None and each.certified_epsilon <= before / MUCH]
-    better = [each for each in better if not set(each.arms) & set(result.front)] or better
+    better = [each for each in better if not set(each.arms) & set(result.answer)] or better
     least = min((each.certified_epsilon for each in better), default=0.0)
     return next((each for each in better if each.certified_epsilon <= MUCH * least), None)
 

@@ -70,7 +70,7 @@ def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
             for method in scale.methods(instance):
                 trials, cap = scale.runs(instance, method), scale.paper_cap if method == papers else scale.cap
                 pulls = min(guess, cap) if method == papers else SEARCH + min(guess / SAVING, cap)
-                limits = {"seed": seed, "trials": trials, "max_pulls": cap, "longest": scale.longest}
+                limits = {"seed": seed, "trials": trials, "max_trials": cap, "longest": scale.longest}
                 jobs["runs", instance, epsilon, method.name] = Job(
                     "race", {**asked, **limits, **method._asdict()}, trials * pulls * SLOWNESS.get(method.bound, 1.0)
                 )

@@ -61,7 +61,7 @@ def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
     for instance in field.instances:
         ceiling = f"best-mean:max-risk={median_risk(instance, scale.risk)!r}"
         for epsilon in field.epsilons:
-            goal = {"epsilon": epsilon, "delta": DEFAULT_DELTA, "risk": scale.risk, "max_pulls": field.cap}
+            goal = {"epsilon": epsilon, "delta": DEFAULT_DELTA, "risk": scale.risk, "max_trials": field.cap}
             for asked, task in ((PARETO, "pareto"), (CEILING, ceiling), (MEAN, "best-mean")):
                 for method in (*PLAIN, DEFAULT) if asked == MEAN else (BOXES, DEFAULT):
                     runs = field.plain_runs if method in PLAIN else field.runs
@@ -70,7 +70,7 @@ def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
                     )
     for instance in field.instances:
         goal = {"task": f"best-mean:max-risk={ceiling_between(instance)!r}", "risk": "variance", "epsilon": EXACT}
-        goal |= {"delta": DEFAULT_DELTA, "max_pulls": field.exact_cap}
+        goal |= {"delta": DEFAULT_DELTA, "max_trials": field.exact_cap}
         for method in (DEFAULT, VA_LUCB):
             jobs[VARIANCE, method, instance, EXACT] = job(instance, field.plain_runs, 1e5, **goal, **METHODS[method])
     for instance in field.averaged:

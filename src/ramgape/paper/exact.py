@@ -16,6 +16,7 @@ from ramgape.paper.section import Drawing, Finding, Section, figure, finding, se
 from ramgape.paper.stopping import gaps_of, search_job
 from ramgape.paper.tables import Columns, DataFile, table
 from ramgape.problems.instances import load_instance
+from ramgape.search.explained import restore
 from ramgape.search.result import ArmReport
 
 Key = tuple[int, str]  # pattern, policy
@@ -110,7 +111,7 @@ def arms_file(outcomes: Outcomes) -> DataFile:
 def drawing(outcomes: Outcomes, pattern: int) -> Drawing:
     """The crosses of one pattern."""
     panels = [
-        (policy, outcome["samples"], [ArmReport(**arm) for arm in outcome["arms"]], outcome["front"])
+        (policy, outcome["samples"], [restore(ArmReport, arm) for arm in outcome["arms"]], outcome["front"])
         for (number, policy), outcome in outcomes.items()
         if number == pattern
     ]

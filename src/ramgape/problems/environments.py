@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from ramgape.assumptions import ASSUMPTIONS, ITEMS, assumption_names
 from ramgape.common import checks
 from ramgape.common.checks import SMALLEST
+from ramgape.common.old_names import present_value
 from ramgape.core.kernel import kernel
 from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName, known_name, require
 from ramgape.problems.distribution import Distribution
@@ -276,8 +277,8 @@ class Instance:
         name: Its name.
         arms: At least two, with names of their own.
         reward_range: The range that every reward lies in; None with a noise that has none.
-        noise: What a search is told of the rewards: "bounded", or, with arms of any distribution, "any", "gaussian" or
-            "heavy:kurtosis=10", say. Truths are those of the distributions, whether the noise describes them or not.
+        noise: What a search is told of the rewards: "bounded", or, with arms of any distribution, "unknown", "gaussian"
+            or "heavy:kurtosis=10", say. Truths are those of the distributions, whether the noise describes them or not.
         sigma_max: A standard deviation that no arm exceeds, if that is to be known.
         risk: The risk that its searches are about unless another is asked for; None: the usual one.
         items: How many items a test set has, with noise "items" and arms of `Scores`; None elsewhere.
@@ -303,6 +304,7 @@ class Instance:
         check_name("name", self.name)
         check_arms(self.arms)
         object.__setattr__(self, "arms", tuple(self.arms))
+        object.__setattr__(self, "noise", present_value("assumption", self.noise))
         check_scores(self.arms, self.noise, self.items)
         object.__setattr__(self, "risk", checked_risk(self.risk))
         name = checked_assumption(self.noise)

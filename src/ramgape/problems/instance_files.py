@@ -7,7 +7,7 @@
       {"name": "D", "distribution": "data", "values": [0.1, 0.4]}]}
 
 or `"noise"`, "gaussian" or "heavy:kurtosis=10" say, in place of `"reward_range"`, optionally
-`"sigma_max"`, or neither, which is noise "any"; then arms may be of any distribution, without bounds as well, such as
+`"sigma_max"`, or neither (assumption "unknown"); then arms may be of any distribution, without bounds as well, such as
 
       {"name": "G", "distribution": "gaussian", "mean": 0.5, "variance": 0.04}
       {"name": "T", "distribution": "student-t", "df": 5, "location": 0.5, "scale": 0.2}
@@ -41,7 +41,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ramgape.assumptions import ANY, BOUNDED, ITEMS
+from ramgape.assumptions import BOUNDED, ITEMS, UNKNOWN
 from ramgape.common.files import LARGEST_FILE, read_whole
 from ramgape.errors import InvalidInstance, RamgapeError, UnknownName, known_name, require, shorten
 from ramgape.problems.distribution import Distribution
@@ -81,7 +81,7 @@ def usual_assumption(description: Mapping[str, Any]) -> str:
     """What rewards are, unless it is stated."""
     if description.get("items") is not None:
         return ITEMS
-    return ANY if description.get("reward_range") is None else BOUNDED
+    return UNKNOWN if description.get("reward_range") is None else BOUNDED
 
 
 def arm_from_dict(description: Any, place: str) -> Arm:

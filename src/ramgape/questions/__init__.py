@@ -7,6 +7,7 @@ import inspect
 from typing import Any
 
 from ramgape import registry
+from ramgape.common.old_names import present_value
 from ramgape.common.parsing import number_or_name, parse_named, unescape
 from ramgape.common.plane import PlaneLine
 from ramgape.errors import require
@@ -69,11 +70,12 @@ def make_question(question: object) -> Question:
     Examples:
         >>> make_question("pareto")
         Pareto()
-        >>> make_question("best-mean:max-risk=0.02")
+        >>> make_question("best:max-risk=0.02")
         BestMean(max_risk=0.02)
     """
     if isinstance(question, Question):
         return question
+    question = present_value("question", question)
     name = question.partition(":")[0].strip() if isinstance(question, str) else question
     found = registry.find("question", name, QUESTIONS)
     maker = QUESTIONS[str(name)] if found is None else found

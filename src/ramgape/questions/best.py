@@ -251,11 +251,11 @@ class BestMean(_OneObjective):
 
     Examples:
         >>> str(BestMean()), str(BestMean(max_risk=0.02))
-        ('best-mean', 'best-mean:max-risk=0.02')
+        ('best', 'best:max-risk=0.02')
     """
 
-    name: ClassVar[str] = "best-mean"
-    written: ClassVar[str] = "best-mean[:max-risk=NUMBER]"
+    name: ClassVar[str] = "best"
+    written: ClassVar[str] = "best[:max-risk=NUMBER]"
     meaning: ClassVar[str] = "the arm with the highest mean, perhaps only of those with a risk of at most so much"
     called: ClassVar[str] = "best arm"
     score: ClassVar[Score] = MEAN

@@ -147,7 +147,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     problem = new_table(1, PROBLEM)
     record: Any = problem[0]
     low, high = spec.reward_range or (0.0, 0.0)
-    record["initial_pulls"] = spec.initial_pulls
+    record["initial_pulls"] = spec.initial_trials
     record["origin"], record["span"] = (low, span) if spec.direction == "maximize" else (high, -span)
     # As `learn` scales a reward, to the last bit.
     record["cutoff"] = math.nan if spec.cutoff is None else (spec.cutoff - record["origin"]) / record["span"]

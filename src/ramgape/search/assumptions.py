@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.assumptions import ANY, HEAVY
+from ramgape.assumptions import HEAVY, UNKNOWN
 from ramgape.bounds import Bound, the_bound
 from ramgape.common.formatting import exponent, list_names, plural
 from ramgape.core.table import Table
@@ -119,7 +119,7 @@ def equal_rewards(spec: Spec, arms: Table) -> str:
     """
     equal = (arms["variance"] == 0.0) & (arms["pulls"] >= spec.first_looks[0]) & (arms["cut"] == 0)
     names = _names(spec, equal)
-    if spec.assumption != ANY or not names:
+    if spec.assumption != UNKNOWN or not names:
         return ""
     one = np.count_nonzero(equal) == 1
     arms_said = f"all rewards of {names} are equal" if one else f"each of these arms gave equal rewards only: {names}"

@@ -80,7 +80,7 @@ class Engine(Spending):
         self._limit = spec.limit
         # Arms that may come later have their part of the accepted probability of an alarm.
         part = len(spec.names) / (spec.expected_arms or len(spec.names))
-        self.watch = None if spec.alarm is None else Watch(part * spec.alarm, len(spec.names))
+        self.watch = None if spec.drift is None else Watch(part * spec.drift, len(spec.names))
         self._pending = [0] * len(spec.names)
         self._under_way = 0
         self.elsewhere = 0.0  # money that was spent on arms which take part no longer

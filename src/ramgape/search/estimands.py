@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ramgape import registry
 from ramgape.bounds import BOUNDS, OWN_BOUNDS, Bound, the_bound
 from ramgape.errors import require
-from ramgape.options import DEFAULT_ALARM
+from ramgape.options import DEFAULT_DRIFT
 
 if TYPE_CHECKING:
     from ramgape.search.spec import Spec
@@ -26,7 +26,7 @@ def check_estimand(asked: dict[str, Any]) -> dict[str, Any]:
         return {}
     chosen = the_bound(bound)
     allowed = (
-        f"about means alone with bound {bound}, which tells nothing of risks: best-mean, top:2 or "
+        f"about means alone with bound {bound}, which tells nothing of risks: best, top:2 or "
         "better-than:control=NAME; for others bound heavy, with a stated kurtosis"
     )
     require(not (chosen.means_only and asked["question"].about_risk), "question", allowed, str(asked["question"]))
@@ -35,8 +35,8 @@ def check_estimand(asked: dict[str, Any]) -> dict[str, Any]:
     allowed = f"auto or {IN_TURN} with bound {bound}, whose averages are over rounds of all arms, in random order"
     require(asked["policy"] in ("auto", IN_TURN), "policy", allowed, asked["policy"])
     allowed = f"absent or 'off' with bound {bound}, which lets rewards change and depend on each other"
-    require(asked["alarm"] in (None, "off", DEFAULT_ALARM), "alarm", allowed, asked["alarm"])
-    return {"policy": IN_TURN, "interleave": True, "alarm": None}
+    require(asked["drift"] in (None, "off", DEFAULT_DRIFT), "drift", allowed, asked["drift"])
+    return {"policy": IN_TURN, "interleave": True, "drift": None}
 
 
 def estimand_of(bound: str | Bound) -> str:

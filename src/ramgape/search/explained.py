@@ -17,6 +17,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ramgape.common.extras import load_extra
+from ramgape.common.old_names import ATTRIBUTES, present_value
 from ramgape.errors import InvalidData, RamgapeError, require, shorten
 
 if TYPE_CHECKING:
@@ -224,11 +225,12 @@ def jsonable(value: Any) -> Any:
 def restore(kind: type[Made], description: Mapping[str, Any]) -> Made:
     """A dataclass from the dictionary that describes it; keys that are no fields are left out."""
     hints, arguments = get_type_hints(kind), {}
+    description = {**{ATTRIBUTES.get(key, key): value for key, value in description.items()}, **description}
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
         if field.name in description:
-            hint, value = hints[field.name], description[field.name]
+            hint, value = hints[field.name], present_value(field.name, description[field.name])
             require(fits_hint(hint, value, in_json=True), field.name, _in_words(hint), value, InvalidData)
-            arguments[field.name] = _restored(hints[field.name], description[field.name], field.name)
+            arguments[field.name] = _restored(hint, value, field.name)
         else:
             allowed = f"given, to make a {kind.__name__} of it"
             optional = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING

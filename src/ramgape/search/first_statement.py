@@ -6,10 +6,10 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ramgape.assumptions import ANY, HEAVY
+from ramgape.assumptions import HEAVY, UNKNOWN
 from ramgape.bounds import the_bound
 from ramgape.common.formatting import round_up
-from ramgape.options import DEFAULT_DELTA, DEFAULT_MAX_PULLS
+from ramgape.options import DEFAULT_DELTA, DEFAULT_MAX_TRIALS
 
 if TYPE_CHECKING:
     from ramgape.search.spec import Spec
@@ -28,7 +28,7 @@ def with_reach(spec: Spec, *, auto: bool) -> Spec:
         spec: What is asked.
         auto: Whether the policy is the default one, which may be another.
     """
-    if spec.limit >= DEFAULT_MAX_PULLS:  # nobody has asked for less
+    if spec.limit >= DEFAULT_MAX_TRIALS:  # nobody has asked for less
         return spec
     needed, count = trials_needed(spec), len(spec.names)
     if needed * count <= spec.limit:
@@ -46,7 +46,7 @@ def trials_needed(spec: Spec) -> int:
 
     A budget for rewards of which nothing is declared asks for a best guess and no statement: it needs none.
     """
-    if spec.assumption == ANY and spec.goal == "confidence":
+    if spec.assumption == UNKNOWN and spec.goal == "confidence":
         return max(spec.first_looks) if spec.question.about_risk else spec.first_looks[0]
     if spec.assumption == HEAVY and (spec.goal == "budget" or str(spec.bound) == HEAVY):
         delta = DEFAULT_DELTA if spec.delta is None else spec.delta

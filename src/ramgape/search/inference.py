@@ -229,13 +229,13 @@ def infer(
         **asked_of(spec),
         certified=_certified(engine, reason, said, evidence, guarantee),
         arms=reports,
-        front=front,
+        answer=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget", "complete") or (reason == "spend" and spec.goal == "budget"),
         guarantee=guarantee,
         certified_epsilon=certified,
         certified_delta=None if certified is None else 0.0 if engine.is_complete else evidence.delta,
-        samples=engine.samples,
+        trials=engine.samples,
         seed=seed,
         warnings=(
             *spec.warnings,
@@ -287,7 +287,7 @@ def _certified(
 
 def looked_at_early(engine: Engine) -> Engine:
     """The same search as if it had asked for no more initial pulls than evidence needs: what is known by now."""
-    spec = replace(engine.spec, initial_pulls=engine.spec.first_looks[0])
+    spec = replace(engine.spec, initial_trials=engine.spec.first_looks[0])
     looked = Engine.from_statistics(spec, engine.state, engine.sample, engine.watch)
     looked.elsewhere = engine.elsewhere
     looked.look(heed=False)
@@ -316,7 +316,7 @@ def asked_of(spec: Spec) -> dict[str, Any]:
         "answer_name": spec.question.called,
         "question": spec.question.sought(wanted_of(spec)),
         "control": getattr(spec.question, "control", None),
-        "alarm": spec.alarm,
+        "alarm": spec.drift,
         "extensions": spec.extensions,
         "about_risk": spec.question.about_risk,
         "objectives": objectives_of(spec),
@@ -397,7 +397,7 @@ def _vacuous_note(spec: Spec, arms: Table) -> tuple[str, ...]:
         return ()
     return (
         f"all rewards are {found[0]:g} or {found[1]:g}: of two values the {risk_label(spec)} is a function of the "
-        "mean, so that the Pareto set asks nothing new; question best-mean is the better question",
+        "mean, so that the Pareto set asks nothing new; question best is the better question",
     )
 
 
@@ -475,7 +475,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
             verdict="undecided" if open_ended and not (ready and proved[arm]) else "in" if returned[arm] else "out",
             certified=proved[arm],
             dominated_by=None if returned[arm] or not ready or reason[arm] in (-1, arm) else spec.names[reason[arm]],
-            pulls=pulls[arm],
+            trials=pulls[arm],
             mean=means[arm],
             mean_interval=(mean_lows[arm], mean_highs[arm]),
             risk=risks[arm],
@@ -564,7 +564,7 @@ def _guarantee(
     if stopped == "exhausted":
         return f"Undecided: there are no items left, and {samples:,} trials were not enough. So far: {supported}"
     if stopped == "cap":
-        return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
+        return f"Undecided: the cap of {spec.max_trials:,} pulls came before the goal. So far: {supported}"
     if stopped == "data":
         return f"The data leave it undecided. So far: {supported}"
     if stopped == "open":

@@ -37,7 +37,7 @@ class Outcome:
         >>> def pull(arm, rng):
         ...     tokens = 100 if arm == "short" else 1000
         ...     return ramgape.Outcome(float(rng.random() < 0.5), price=1e-5 * tokens)
-        >>> options = {"reward_range": (0, 1), "question": "best-mean", "spend": 1.0, "seed": 1}
+        >>> options = {"reward_range": (0, 1), "question": "best", "spend": 1.0, "seed": 1}
         >>> round(ramgape.identify(pull, ["short", "long"], **options).spent, 3)
         1.0
     """

@@ -109,8 +109,8 @@ class OutcomeEngine(Engine):
         self.sample = None
         self.watch = None
         self.watches: list[Watch] = []
-        if spec.alarm is not None:
-            self.watches = [Watch(spec.alarm / len(self.lanes), len(spec.names)) for _ in self.lanes]
+        if spec.drift is not None:
+            self.watches = [Watch(spec.drift / len(self.lanes), len(spec.names)) for _ in self.lanes]
 
     def _first_state(self) -> State:
         spec = self._asked
@@ -126,7 +126,7 @@ class OutcomeEngine(Engine):
         search, problem = empty_search(), new_table(1, PROBLEM)
         record: Any = problem[0]
         search["epsilon"] = record["epsilon"] = self.common_epsilon
-        record["initial_pulls"] = spec.initial_pulls
+        record["initial_pulls"] = spec.initial_trials
         record["first_looks"] = spec.first_looks
         record["span"] = 1.0
         record["cutoff"] = math.nan

@@ -62,14 +62,14 @@ class OutcomeResult(Result):
 
     def _rows(self) -> list[dict[str, Any]]:
         """One for each arm, with columns for each objective and constraint."""
-        returned, rows = set(self.front), []
+        returned, rows = set(self.answer), []
         for arm, why in zip(self.arms, self.reasons, strict=True):
             row: dict[str, Any] = {
                 "name": arm.name,
                 "returned": arm.name in returned,
                 "verdict": arm.verdict,
                 "certificate": arm.certificate,
-                "trials": arm.pulls,
+                "trials": arm.trials,
                 "why": why,
             }
             for text, each in arm.objectives.items():
@@ -352,13 +352,13 @@ def infer_outcomes(
     first = spec.columns[0]
     return OutcomeResult(
         arms=reports,
-        front=front,
+        answer=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget", "complete") or (reason == "spend" and spec.goal == "budget"),
         guarantee=guarantee,
         certified_epsilon=None if factor is None else factor,
         certified_delta=None if factor is None else 0.0 if complete else spec.confidence_delta,
-        samples=engine.samples,
+        trials=engine.samples,
         goal=Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, None, None, spec.spend),
         rho=None,
         alpha=None,
@@ -381,7 +381,7 @@ def infer_outcomes(
         risk_formula="",
         risk_label="",
         rigour="approximate" if spec.approximate else "proved",
-        alarm=spec.alarm,
+        alarm=spec.drift,
         alarms=engine.alarms,
         answer_name=_called(engine),
         empty_answer="no arm keeps the limits" if isinstance(engine.asked, BestOf | ParetoOf) else "no arm does",
@@ -558,7 +558,7 @@ def _reports(engine: OutcomeEngine, seen: Seen, answer: Mask, proved: Mask, reas
                 verdict=verdict,
                 certified=bool(proved[arm]),
                 dominated_by=None if other is None or answer[arm] else spec.names[other],
-                pulls=pulls,
+                trials=pulls,
                 mean=first.estimate,
                 mean_interval=(first.low, first.high),
                 risk=rest[0].estimate if rest else math.nan,

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ramgape.assumptions import ANY, BOUNDED, GAUSSIAN, HEAVY, ITEMS
+from ramgape.assumptions import BOUNDED, GAUSSIAN, HEAVY, ITEMS, UNKNOWN
 from ramgape.bounds import APPROXIMATE, the_bound
 from ramgape.common.checks import check_number, whole
+from ramgape.common.old_names import present_value
 from ramgape.common.parsing import parse_named, unescape
 from ramgape.errors import InvalidSpec, known_name, located, require, shorten
 from ramgape.options import DEFAULT_DELTA, IDENTIFY, complete
@@ -41,7 +42,7 @@ from ramgape.search.outcomes import (
     with_worst,
 )
 from ramgape.search.pricing import check_prices, kind_of_goal
-from ramgape.search.spec import Spec, check_alarm, check_names, make_spec
+from ramgape.search.spec import Spec, check_drift, check_names, make_spec
 from ramgape.search.statistic import Statistic
 from ramgape.search.tolerances import tolerances_of
 
@@ -262,10 +263,10 @@ def make_outcome_spec(arms: Iterable[object], options: Mapping[str, Any]) -> Out
     lanes, columns = _plan_lanes(names, wishes, tolerances, declared, known, asked, question, given, checked)
     expressions = tuple(lane.of for lane in lanes)
     outcomes = TrialOutcomes(declared, expressions, known)
-    first = max((lane.spec.initial_pulls for lane in lanes), default=2)
-    if asked["goal"] == "budget" and asked["initial_pulls"] is None:
+    first = max((lane.spec.initial_trials for lane in lanes), default=2)
+    if asked["goal"] == "budget" and asked["initial_trials"] is None:
         first = 2
-    noise = ANY if any(the_bound(lane.spec.bound).rigour == APPROXIMATE for lane in lanes) else BOUNDED
+    noise = UNKNOWN if any(the_bound(lane.spec.bound).rigour == APPROXIMATE for lane in lanes) else BOUNDED
     spec = OutcomeSpec(
         names=names,
         assumption=ITEMS if checked["items"] is not None else noise,
@@ -281,7 +282,7 @@ def make_outcome_spec(arms: Iterable[object], options: Mapping[str, Any]) -> Out
         bound=lanes[0].spec.bound,
         exploration=None,
         sigma_max=None,
-        initial_pulls=first,
+        initial_trials=first,
         returned="last",
         warnings=_warnings(wishes, len(names), question, lanes),
         question=PARETO,
@@ -292,13 +293,13 @@ def make_outcome_spec(arms: Iterable[object], options: Mapping[str, Any]) -> Out
         plain=plain,
         **{
             key: checked[key]
-            for key in ("policy", "max_pulls", "alarm", "interleave", "items", "price", "spend", "shared")
+            for key in ("policy", "max_trials", "drift", "interleave", "items", "price", "spend", "shared")
         },
     )
     least = first * len(names)
     require(
         spec.limit >= least,
-        "budget" if spec.budget is not None else "max_pulls",
+        "budget" if spec.budget is not None else "max_trials",
         f"a whole number of at least {least} ({first} trials of each of {len(names)} arms)",
         spec.limit,
     )
@@ -313,8 +314,7 @@ def read_question(given: Any, objectives: int) -> tuple[str, dict[str, Any]]:
     """
     if given is None or (str(given) == "pareto" and objectives == 1):  # the option's default
         given = "best" if objectives == 1 else "pareto"
-    text = str(given).strip()
-    text = "best" + text.removeprefix("best-mean") if text == "best-mean" else text
+    text = present_value("question", str(given).strip())
     name, written = parse_named(text, QUESTIONS, "question")
     found: dict[str, Any] = {}
     for key, value in written.items():
@@ -369,13 +369,13 @@ def _of_one_reward(asked: Mapping[str, Any]) -> dict[str, Any]:
     if asked["reward_range"] is not None:
         assumed: Any = tuple(asked["reward_range"])
     else:
-        noise = asked["assumption"] or "unknown"
+        noise = asked["assumption"] or UNKNOWN
         parameters = [
             f"{key}={asked[key]!r}" for key in ("kurtosis", "sigma_max", "cv", "resolution") if asked[key] is not None
         ]
         if noise.partition(":")[0] in (HEAVY, GAUSSIAN) and parameters:
             noise += (":" if ":" not in noise else ",") + ",".join(parameters)
-        assumed = "unknown" if noise == ANY else noise
+        assumed = noise
     direction: Any = known_name(asked["direction"], ["maximize", "minimize"], "direction")
     return {"outcomes": {REWARD: assumed}, "objectives": [Objective(Statistic.parse(REWARD), direction)]}
 
@@ -470,10 +470,10 @@ def _checked(asked: Mapping[str, Any], names: Sequence[str], question: str) -> d
         budget = None if budget is None else whole(budget, "budget", "a whole number of at least 2", 2)
         if budget is not None:
             check_budget_fits(items, len(names), budget)
-    initial = asked["initial_pulls"]
+    initial = asked["initial_trials"]
     if initial is not None:
-        initial = whole(initial, "initial_pulls", "a whole number of at least 2", 2)
-    prices = check_prices({**asked, "names": tuple(names), "initial_pulls": initial or 2})
+        initial = whole(initial, "initial_trials", "a whole number of at least 2", 2)
+    prices = check_prices({**asked, "names": tuple(names), "initial_trials": initial or 2})
     require(asked["bound"] == "auto" or isinstance(asked["bound"], str), "bound", "a name", asked["bound"])
     return {
         **prices,
@@ -481,8 +481,8 @@ def _checked(asked: Mapping[str, Any], names: Sequence[str], question: str) -> d
         "budget": budget,
         "items": items,
         "initial": initial,
-        "max_pulls": whole(asked["max_pulls"], "max_pulls", "a whole number above 0", 1),
-        "alarm": None if items is not None else check_alarm(asked["alarm"]),
+        "max_trials": whole(asked["max_trials"], "max_trials", "a whole number above 0", 1),
+        "drift": None if items is not None else check_drift(asked["drift"]),
         "interleave": bool(asked["interleave"]),
         "shared": bool(asked["shared"]),
         "policy": _policy(asked, question, goal),
@@ -610,11 +610,11 @@ def _lane(
         "epsilon": mean or 0.01 * span,
         "delta": DEFAULT_DELTA,
         "question": BestMean(),
-        "alarm": "off",
+        "drift": "off",
         "direction": "minimize" if statistic.bad == "high" else "maximize",
         "bound": asked["bound"],
         "shared": checked["shared"] or None,
-        "initial_pulls": checked["initial"],
+        "initial_trials": checked["initial"],
     }
     if measure is not None:
         in_risk = tolerances[id(wish)] or 0.01 * span**measure.power

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ramgape.assumptions import ANY, ASSUMPTIONS, BOUNDED, HEAVY, ITEMS
+from ramgape.assumptions import ASSUMPTIONS, BOUNDED, HEAVY, ITEMS, UNKNOWN
 from ramgape.common.checks import LARGEST, SMALLEST, check_number, check_text
+from ramgape.common.old_names import present_value
 from ramgape.common.parsing import number_range, parse_numbers
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten, suggestion
 from ramgape.search.expressions import Expression
 from ramgape.search.objectives import Wish
 from ramgape.search.outcome import number_of
 
-UNKNOWN = "unknown"  # what people call the noise `any`
 WORST, RETRY = "worst", "retry"
 KEYS = ("range", "noise", "epsilon", "failure")  # of a table in a study file
 ALLOWED = "a range such as (0, 1), 'unknown', 'gaussian' or 'heavy:kurtosis=10'"
@@ -41,7 +41,7 @@ class DeclaredOutcome:
         worst: That value, once the objectives have said which end is bad.
     """
 
-    noise: str = ANY
+    noise: str = UNKNOWN
     range: tuple[float, float] | None = None
     parameters: tuple[tuple[str, float], ...] = ()
     failure: str = RETRY
@@ -123,7 +123,7 @@ def _ranged(ends: Any, given: Any) -> DeclaredOutcome:
 
 def _noisy(text: str) -> DeclaredOutcome:
     usable = {name: row.parameters for name, row in ASSUMPTIONS.items() if name not in (BOUNDED, ITEMS)}
-    usable[UNKNOWN] = ()
+    text = present_value("assumption", text)
     name = text.partition(":")[0].strip()
     require(name in usable, "what is assumed", ALLOWED, text)
     noise, parameters = parse_numbers(text, usable, "what is assumed")
@@ -133,7 +133,7 @@ def _noisy(text: str) -> DeclaredOutcome:
     require(
         noise != HEAVY or bool(parameters), "heavy", "given with what is known of its tails: heavy:kurtosis=10", text
     )
-    return DeclaredOutcome(ANY if noise == UNKNOWN else noise, None, tuple(sorted(parameters.items())))
+    return DeclaredOutcome(noise, None, tuple(sorted(parameters.items())))
 
 
 def derived(of: Expression, declared: Mapping[str, DeclaredOutcome]) -> DeclaredOutcome:

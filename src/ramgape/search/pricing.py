@@ -14,7 +14,7 @@ from ramgape.search.outcome import TOLD_PRICES
 
 
 def kind_of_goal(asked: dict[str, Any]) -> str:
-    """A budget, in pulls or in money; but money beside a tolerance or a confidence is a cap, as max_pulls is one."""
+    """A budget, in pulls or in money; but money beside a tolerance or a confidence is a cap, as max_trials is one."""
     alone = asked["spend"] is not None and asked["epsilon"] is None and asked["delta"] is None
     return "confidence" if asked["budget"] is None and not alone else "budget"
 
@@ -41,8 +41,8 @@ def check_prices(asked: dict[str, Any]) -> dict[str, Any]:
     for name in names:
         what, allowed = f"the price of {shorten(name)}", "a finite number above 0"
         prices.append(check_number(given[name], what, allowed, lambda value: value >= SMALLEST))
-    least = asked["initial_pulls"] * math.fsum(prices)
+    least = asked["initial_trials"] * math.fsum(prices)
     if spend is not None:
-        allowed = f"at least {least:g}, what the first {plural(asked['initial_pulls'], 'pull')} of each arm cost"
+        allowed = f"at least {least:g}, what the first {plural(asked['initial_trials'], 'pull')} of each arm cost"
         require(spend >= least * (1.0 - ROUNDING), "spend", allowed, spend)
     return {"price": tuple(prices), "spend": spend}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ramgape.common.checks import as_float, check_number
+from ramgape.common.old_names import ATTRIBUTES, reading
 from ramgape.common.plane import PlaneLine
 from ramgape.errors import NoAnswer, known_name, require
 from ramgape.search.explained import Answered, Explained
@@ -159,7 +160,7 @@ class ArmReport:
             "within-epsilon"; or "none" of these.
         dominated_by: For an arm outside the answer: the returned arm that dominates it most clearly, or of other tasks
             the arm that it is behind; None where that is no arm but a ceiling or a floor.
-        pulls: How often it was pulled.
+        trials: How many it had.
         mean, std, variance: Estimates (NaN before the first pull); std is the standard deviation, in reward units.
         risk: That of the risk that was asked for; less is better.
         mean_interval, risk_interval: Those of the bound in use.
@@ -187,7 +188,7 @@ class ArmReport:
     verdict: Verdict
     certified: bool
     dominated_by: str | None
-    pulls: int
+    trials: int
     mean: float
     mean_interval: tuple[float, float]
     risk: float
@@ -209,6 +210,9 @@ class ArmReport:
     support: float | None = None
     objectives: dict[str, ArmObjective] = field(default_factory=dict, hash=False)
     constraints: dict[str, ArmConstraint] = field(default_factory=dict, hash=False)
+
+    if not TYPE_CHECKING:
+        __getattr__ = reading(ATTRIBUTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,9 +348,9 @@ class Result(Answered):
 
     Attributes:
         arms: What is known of each, in the order they were given.
-        front: Names of the returned arms, in the same order; `answer` is the same.
+        answer: Names of the returned arms, in the same order. An empty one may be an answer: see `empty_answer`.
         stopped: Why it ended; goal_reached says whether that was the goal.
-        samples: Pulls made.
+        trials: Trials made.
         goal: What was asked for.
         risk, risk_formula, rho, alpha: The risk, in words as well; its rho and its factor, if it is the mean-variance.
         risk_label: What people call the risk.
@@ -370,7 +374,7 @@ class Result(Answered):
             they were not watched.
         alarms: The arms whose rewards are not; what is said to be proved rests on that they are.
         extensions: Of a study that was to go on for more: when, and what had been asked for until then.
-        task: What was looked for, as it is written: "pareto", "best-mean:max-risk=0.02", ...
+        task: What was looked for, as it is written: "pareto", "best:max-risk=0.02", ...
         answer_name: What people call the answer: "Pareto set", "best arm", ...
         empty_answer: What it says if no arm is returned.
         question: What was looked for, in words; empty where mean and risk say it.
@@ -382,7 +386,7 @@ class Result(Answered):
         history: What was known at a few moments on the way, for reports; of `identify` and `simulate`, and of studies
             that are asked for it. It is no part of `to_dict`.
         reward_name: What the user calls the rewards, where that is known: the column of a file, "elapsed seconds".
-        safest: While nothing is decided: the arms whose worst case is least bad, where those are others than `front`,
+        safest: While nothing is decided: the arms whose worst case is least bad, where those are others than `answer`,
             which has the best averages.
         estimand: What means and risks are of, where that is not one distribution for each arm: with bound "running"
             each arm's average over the rounds so far.
@@ -395,9 +399,9 @@ class Result(Answered):
         >>> bold = ArmReport("bold", "in", True, None, 700, 0.6, (0.5, 0.7), -0.06, (-0.1, -0.02), 0.36, 0.01)
         >>> poor = ArmReport("poor", "out", True, "safe", 300, 0.2, (0.1, 0.3), 0.01, (0.0, 0.02), 0.24, 0.01)
         >>> result = Result(
-        ...     arms=(safe, bold, poor), front=("safe", "bold"), stopped="confidence", goal_reached=True,
+        ...     arms=(safe, bold, poor), answer=("safe", "bold"), stopped="confidence", goal_reached=True,
         ...     guarantee="with probability 0.95 no returned arm is dominated by 0.05 or more",
-        ...     certified_epsilon=0.05, certified_delta=0.05, samples=1500,
+        ...     certified_epsilon=0.05, certified_delta=0.05, trials=1500,
         ...     goal=Goal("confidence", epsilon=0.05, delta=0.05, budget=None), rho=1.0, alpha=0.25,
         ...     noise="bounded", reward_range=(0.0, 1.0), direction="maximize", policy="ramgape",
         ...     bound="hoeffding", interval_bound="hoeffding",
@@ -411,13 +415,13 @@ class Result(Answered):
     """
 
     arms: tuple[ArmReport, ...]
-    front: tuple[str, ...]
+    answer: tuple[str, ...]
     stopped: Stopped
     goal_reached: bool
     guarantee: str
     certified_epsilon: float | None
     certified_delta: float | None
-    samples: int
+    trials: int
     goal: Goal
     rho: float | None
     alpha: float | None
@@ -459,15 +463,15 @@ class Result(Answered):
     certified: Certified | None = None
     history: tuple[HistoryPoint, ...] = field(default=(), compare=False)
 
-    @property
-    def answer(self) -> tuple[str, ...]:
-        """The names of the returned arms; none may be an answer, too: `empty_answer` says which."""
-        return self.front
+    if not TYPE_CHECKING:
+        __getattr__ = reading(ATTRIBUTES)
 
     def to_dict(self) -> dict[str, Any]:
         described = Explained.to_dict(replace(self, history=()))
         del described["history"]
-        return {**described, "answer": list(self.front), "sentence": self.sentence}
+        arms = [{"pulls": arm.pop("trials"), **arm} for arm in described["arms"]]
+        keys = {"front": described["answer"], "samples": described.pop("trials"), "arms": arms}
+        return {**described, **keys, "sentence": self.sentence}
 
     @property
     def _found(self) -> Result:
@@ -476,7 +480,7 @@ class Result(Answered):
     @property
     def conditions(self) -> list[str]:
         """What the guarantee assumes because of trials that were replaced or overtaken, in words that follow "if"."""
-        return self.quality.conditions({arm.name: arm.pulls for arm in self.arms})
+        return self.quality.conditions({arm.name: arm.trials for arm in self.arms})
 
     @property
     def is_informative(self) -> bool:
@@ -524,10 +528,10 @@ class Result(Answered):
         """
         given = f"rho={rho!r}, max_risk={max_risk!r}"
         require((rho is None) != (max_risk is None), "best()", "given exactly one of rho and max_risk", given)
-        returned = [self.arm(name) for name in self.front]
+        returned = [self.arm(name) for name in self.answer]
         choices = [arm for arm in returned if math.isfinite(arm.mean) and math.isfinite(arm.risk)]
         wanted = "one with at least one observed arm, to choose a best arm from"
-        require(bool(choices), "the returned set", wanted, self.front, NoAnswer)
+        require(bool(choices), "the returned set", wanted, self.answer, NoAnswer)
         better = -1.0 if self.direction == "minimize" else 1.0
         if rho is not None:
             weight = better * check_number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
@@ -541,7 +545,7 @@ class Result(Answered):
 
     def _rows(self) -> list[dict[str, Any]]:
         """One for each arm, in the order they were given."""
-        returned = set(self.front)
+        returned = set(self.answer)
         costs = {
             arm.name: {"price": arm.price, "spent": arm.spent} if self.spent is not None else {} for arm in self.arms
         }
@@ -554,7 +558,7 @@ class Result(Answered):
                 "certificate": arm.certificate,
                 "dominated_by": arm.dominated_by,
                 "rival": arm.rival,
-                "pulls": arm.pulls,
+                "pulls": arm.trials,
                 "mean": arm.mean,
                 "mean_low": arm.mean_interval[0],
                 "mean_high": arm.mean_interval[1],

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Unpack
 
-from ramgape.assumptions import ANY, ASSUMPTIONS, BOUNDED, FEWEST, HEAVY, ITEMS, Assumption, assumption_names
+from ramgape.assumptions import ASSUMPTIONS, BOUNDED, FEWEST, HEAVY, ITEMS, UNKNOWN, Assumption, assumption_names
 from ramgape.bounds import BOXLESS, OWN_BOUNDS, Bound, resolve_bound, the_bound, usual_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
+from ramgape.options import DEFAULT_DELTA, DEFAULT_DRIFT, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.questions import PARETO, Possible, Question, Rescaling, make_question
 from ramgape.risks import make_risk
@@ -47,8 +47,8 @@ class Spec:
     bound: str | Bound
     exploration: float | None
     sigma_max: float | None
-    max_pulls: int
-    initial_pulls: int
+    max_trials: int
+    initial_trials: int
     returned: Literal["last", "smallest-doubt"]
     warnings: tuple[str, ...] = ()
     resolution: float | None = None
@@ -58,7 +58,7 @@ class Spec:
     question: Question = PARETO
     epsilon_share: float | None = None  # of what epsilon was to be a part
     decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
-    alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
+    drift: float | None = DEFAULT_DRIFT  # the accepted probability of a false one; None: rewards are not watched
     interleave: bool = False  # pulls are decided in rounds, and shuffled
     looked_at_once: bool = False  # all rewards are there already, and their order is not known
     items: Items | None = None  # a test set, of which a trial takes one
@@ -129,7 +129,7 @@ class Spec:
     @property
     def limit(self) -> int:
         """The most pulls this search makes."""
-        limit = self.max_pulls if self.budget is None else self.budget
+        limit = self.max_trials if self.budget is None else self.budget
         return limit if self.items is None else min(limit, len(self.names) * len(self.items))
 
     @property
@@ -252,7 +252,7 @@ def make_spec(arms: Iterable[object], *, fewest: int = 2, **options: Unpack[Opti
 
 def check_rewards(asked: Asked) -> Asked:
     """The assumption, with its parameters, and the range of the rewards."""
-    usual = ANY if asked["reward_range"] is None else BOUNDED
+    usual = UNKNOWN if asked["reward_range"] is None else BOUNDED
     if asked["items"] is not None:
         usual = ITEMS
         asked["assumption"] = (
@@ -302,8 +302,8 @@ def check_items(asked: Asked) -> Asked:
     items = make_items(asked["items"])
     check_size(len(items), len(asked["names"]))
     allowed = "absent or 'off' with items: the search itself draws their order, so there is nothing to watch"
-    require(asked["alarm"] in (None, "off", DEFAULT_ALARM), "alarm", allowed, asked["alarm"])
-    return {"items": items, "alarm": None}
+    require(asked["drift"] in (None, "off", DEFAULT_DRIFT), "drift", allowed, asked["drift"])
+    return {"items": items, "drift": None}
 
 
 def check_counts(asked: Asked) -> Asked:
@@ -313,24 +313,24 @@ def check_counts(asked: Asked) -> Asked:
         allowed = "absent without assumption gaussian, whose bounds need it"
         require("resolution" in ASSUMPTIONS[asked["assumption"]].parameters, "resolution", allowed, asked["resolution"])
     looks = ASSUMPTIONS[asked["assumption"]].first_looks
-    if asked["initial_pulls"] is not None:
-        stated = asked["initial_pulls"] = whole(
-            asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", 2
+    if asked["initial_trials"] is not None:
+        stated = asked["initial_trials"] = whole(
+            asked["initial_trials"], "initial_trials", "a whole number of at least 2", 2
         )
         looks = (min(stated, looks[0]), min(stated, looks[1]))
         allowed = "at most as many as there are items for an arm"
-        require(asked["items"] is None or stated <= len(asked["items"]), "initial_pulls", allowed, stated)
+        require(asked["items"] is None or stated <= len(asked["items"]), "initial_trials", allowed, stated)
     # A budget is spent to the last pull: only what is said of it afterwards waits for so many.
-    pulls = asked["initial_pulls"] or (looks[0] if asked["goal"] == "confidence" else FEWEST)
+    pulls = asked["initial_trials"] or (looks[0] if asked["goal"] == "confidence" else FEWEST)
     for name in ("sigma_max", "resolution"):
         if asked[name] is not None:
             checked[name] = check_number(asked[name], name, "a finite number above 0", lambda value: value > 0.0)
     least, arms = pulls * len(asked["names"]), len(asked["names"])
-    reason = f"a whole number of at least {least} ({pulls} pulls of each of {arms} arms)"
-    checked["max_pulls"] = whole(asked["max_pulls"], "max_pulls", reason, least)
-    checked["alarm"] = check_alarm(asked["alarm"])
+    reason = f"a whole number of at least {least} ({pulls} trials of each of {arms} arms)"
+    checked["max_trials"] = whole(asked["max_trials"], "max_trials", reason, least)
+    checked["drift"] = check_drift(asked["drift"])
     require(isinstance(asked["interleave"], bool), "interleave", "true or false", asked["interleave"])
-    return {**checked, "initial_pulls": pulls, "first_looks": looks, "least": least, "reason": reason}
+    return {**checked, "initial_trials": pulls, "first_looks": looks, "least": least, "reason": reason}
 
 
 def check_statements(asked: Asked) -> Asked:
@@ -359,20 +359,21 @@ def check_statements(asked: Asked) -> Asked:
 
 def check_rare(asked: Asked) -> Asked:
     """Whether claims allow for events that nobody has seen, and how frequent ones the answer must have had time for."""
-    guarded = asked["assumption"] == ANY
+    guarded = asked["assumption"] == UNKNOWN
     if asked["rare"] is None:
         return {"guarded": guarded}
-    require(guarded, "rare", f"absent unless the assumption is {ANY}: others say what rewards may be", asked["rare"])
+    allowed = f"absent unless the assumption is {UNKNOWN}: others say what rewards may be"
+    require(guarded, "rare", allowed, asked["rare"])
     allowed = "between 0 and 1, both excluded, for example 0.02"
     return {"guarded": guarded, "rare": check_number(asked["rare"], "rare", allowed, lambda value: 0.0 < value < 1.0)}
 
 
-def check_alarm(alarm: Any) -> float | None:
-    """The accepted probability of a false alarm; None where nothing is watched."""
-    if alarm is None or alarm == "off":
+def check_drift(level: Any) -> float | None:
+    """The accepted probability of a false warning by the drift check; None without a check."""
+    if level is None or level == "off":
         return None
     allowed = "between 0 and 1, both excluded, or 'off'"
-    return check_number(alarm, "alarm", allowed, lambda value: 0.0 < value < 1.0)
+    return check_number(level, "drift", allowed, lambda value: 0.0 < value < 1.0)
 
 
 def check_goal(asked: Asked) -> Asked:
@@ -392,8 +393,8 @@ def check_goal(asked: Asked) -> Asked:
     else:
         if delta is not None:
             allowed = (
-                "given together with budget: a budget spends exactly that many pulls; for a "
-                "confidence goal with a cap on pulls give max_pulls instead of budget"
+                "given together with budget: a budget spends exactly that many trials; for a "
+                "confidence goal with a cap on trials give max_trials instead of budget"
             )
             raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
         budget = whole(budget, "budget", asked["reason"], asked["least"])

@@ -106,7 +106,7 @@ def _objective(engine: Engine, arm: int, j: int, report: ArmReport, single: Sing
     """One number of an arm, in the user's units."""
     spec = engine.spec
     costs = spec.direction == "minimize"
-    pulls = report.pulls
+    pulls = report.trials
     unit = spec.span if j == MEAN else spec.span / spec.risk_weight  # of a difference
     low, high = float(single.low[arm, j]), float(single.high[arm, j])
     if j == MEAN:
@@ -144,14 +144,14 @@ def _word(spec: Spec, arm: ArmReport, inside: bool, delta: float) -> str:
             return "keep"
         if arm.certificate == "out" or (arm.p is not None and arm.p <= delta):
             return "beaten"
-        if arm.pulls < spec.first_looks[0] or not known:
+        if arm.trials < spec.first_looks[0] or not known:
             return "open"
         return "likely beaten" if all(each.low > 0.0 for each in known) else "close"
     if inside:
         return "best"
     if (arm.p is not None and arm.p <= delta) or arm.certificate == "out":
         return "behind"
-    if arm.pulls < spec.first_looks[0] or not known:
+    if arm.trials < spec.first_looks[0] or not known:
         return "open"
     decisive = known if len(known) == 1 else known[:1]
     return "likely behind" if all(each.low > 0.0 for each in decisive) else "close"

@@ -361,7 +361,7 @@ def _comparing(spec: Spec) -> str | Bound:
     if (
         spec.shared
         or the_bound(spec.bound).in_rounds
-        or spec.assumption not in ("any", "unknown", "bounded", "gaussian", "items")
+        or spec.assumption not in ("unknown", "bounded", "gaussian", "items")
     ):
         return spec.bound
     bound = usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=True)

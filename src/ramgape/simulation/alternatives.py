@@ -242,7 +242,7 @@ class Overtakings:
 # By the text of the task: not even all that have one name are known.
 ALTERNATIVES: dict[str, tuple[Callable[[Gaussians, Mask, float, float], Family], ...]] = {
     "pareto": (Duels, Escapes),
-    "best-mean": (Overtakings,),
+    "best": (Overtakings,),
     "top:1": (Overtakings,),
 }
 

@@ -73,7 +73,7 @@ def check_checkpoints(given: int | Iterable[int] | None, spec: Spec) -> tuple[tu
         require(bool(points) and rising, "checkpoints", ALLOWED, points)
         return points, None
     count = whole(given, "checkpoints", ALLOWED, 2)
-    first, last = len(spec.names) * spec.initial_pulls, spec.limit
+    first, last = len(spec.names) * spec.initial_trials, spec.limit
     if spec.budget is None:  # when the last search will have ended is not known
         steps = 2 + int(math.log(max(last / first, 1.0), RATIO))
     else:

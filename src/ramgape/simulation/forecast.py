@@ -118,7 +118,7 @@ class Plan(Explained):
         qualities: For a budget: one row per budget, from the smallest to the largest.
         chosen: The row of `goal`, what was asked for; `arms` is about the same goal.
         bound_note: Whether the chosen row has a lower bound or a reference, and of which kind, or why there is none.
-        max_pulls: Trials after which a simulated search gave up.
+        max_trials: Trials after which a simulated search gave up.
         seconds: The time that all of it took.
         warnings: What was probably not meant.
         risk_label, rigour: As in `Result`.
@@ -133,7 +133,7 @@ class Plan(Explained):
     alpha: float | None
     direction: Literal["maximize", "minimize"]
     exploration: float | None
-    max_pulls: int
+    max_trials: int
     runs: int
     seed: int
     guessed_front: tuple[str, ...]

@@ -132,7 +132,7 @@ def lower_bound(
         (4300.0, False)
         >>> max(bound.allocation, key=bound.allocation.get)
         '1'
-        >>> round(lower_bound("paper:46", question="best-mean").samples, -2)
+        >>> round(lower_bound("paper:46", question="best").samples, -2)
         3700.0
     """
     instance = load_instance(instance)
@@ -145,7 +145,7 @@ def lower_bound(
     require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", given["epsilon"])
     assert tolerance is not None
     task = make_question(given.pop("question"))
-    require(is_known(task), "question", "pareto or best-mean, since of others no lower bound is known here", str(task))
+    require(is_known(task), "question", "pareto or best, since of others no lower bound is known here", str(task))
     risk, rho, alpha, direction = (given[name] for name in ("risk", "rho", "alpha", "direction"))
     measure = choose_risk(instance.risk if risk is None and rho is None else risk, rho)
     require(has_lower_bound(measure, task), "risk", "std, variance or mean-variance, for a lower bound", str(measure))

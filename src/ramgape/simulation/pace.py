@@ -75,7 +75,7 @@ def within_time(seconds: float, most: int, make: Make, found: Replication | None
 
 def pilot_pulls(spec: Spec) -> int:
     """Trials by which the time of a trial is measured: some beyond those with which every search begins."""
-    return spec.initial_pulls * len(spec.names) + 200
+    return spec.initial_trials * len(spec.names) + 200
 
 
 def longest_run(per_pull: float, most: int) -> int:
@@ -89,7 +89,7 @@ def longest_run(per_pull: float, most: int) -> int:
     return min(most, int(max(factor * scale for factor in (1, 2, 5) if factor * scale <= affordable)))
 
 
-def precision_words(chosen: PullForecast | Quality, wanted: int, max_pulls: int) -> str:
+def precision_words(chosen: PullForecast | Quality, wanted: int, max_trials: int) -> str:
     """What a plan without the compiler could not do, and how well the answer is known all the same."""
     made = f"{chosen.runs:,} of {wanted:,} searches of the chosen goal"
     if isinstance(chosen, Quality):
@@ -98,7 +98,7 @@ def precision_words(chosen: PullForecast | Quality, wanted: int, max_pulls: int)
             f"; the regret is known up to {1.96 * (chosen.regret_stderr or 0.0):.2g} (95%)",
         )
     elif chosen.mean is None:
-        error, known = 1.0, f"; searches gave up after {max_pulls:,} trials"
+        error, known = 1.0, f"; searches gave up after {max_trials:,} trials"
     else:
         error, known = (
             chosen.stderr,

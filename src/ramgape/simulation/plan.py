@@ -4,7 +4,7 @@ The guessed arms are an instance. Searches of it are simulated (`replicate`) for
 others around it, and set beside what Gaussian arms like these would take at least (`lower_bound`).
 
 How long that takes is bounded by numbers of pulls, never by a clock, so that a plan is the same on every machine; only
-without the compiler does the clock decide (`pace`). A run gives up after `max_pulls`; a few runs come first, and tell
+without the compiler does the clock decide (`pace`). A run gives up after `max_trials`; a few runs come first, and tell
 how many more the work allows. A goal is not simulated where that is proved to be in vain, or was in vain for an easier
 one.
 """
@@ -24,7 +24,7 @@ import numpy as np
 from ramgape.bounds import the_bound
 from ramgape.common.checks import check_many, check_seed, whole
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
-from ramgape.options import PLAN, PLANNED_PULLS, PLANNED_RUNS, Options, shows_options
+from ramgape.options import PLAN, PLANNED_RUNS, PLANNED_TRIALS, Options, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.table import MOMENTS, ROOT
@@ -58,7 +58,7 @@ BUDGET_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 FIRST_RUNS = 5  # of a goal; if all of them reach the cap, few of the others would not
 FEWEST_RUNS = 10  # however much work that is
-CHOSEN_WORK = 10  # times max_pulls: what all runs of the chosen goal may take together
+CHOSEN_WORK = 10  # times max_trials: what all runs of the chosen goal may take together
 OTHER_WORK = 2  # and those of any other goal
 
 # Takes what is done, what there is to do (in the same unit) and what is going on, in words.
@@ -84,7 +84,7 @@ def plan(
     """What to expect of a search before its first trial, from guessed arms.
 
     If the guess is wrong, the guarantee of a confidence goal holds all the same; only the number of trials changes.
-    The runs of the chosen goal together take about ten times `max_pulls` at most, those of any other goal twice that.
+    The runs of the chosen goal together take about ten times `max_trials` at most, those of any other goal twice that.
 
     Args:
         instance: The arms as you guess them: a name, an instance file, its contents, or an `Instance`.
@@ -94,7 +94,7 @@ def plan(
             proportion.
         deltas: The accepted probabilities of a wrong answer to compare; the first stands for `delta`.
         budgets: Under a budget: the budgets to compare; the first stands for `budget`.
-        runs: Simulated searches of each goal; fewer where they are long (see `max_pulls`), but ten at least.
+        runs: Simulated searches of each goal; fewer where they are long (see `max_trials`), but ten at least.
         seed: Of the first run; run r has seed + r.
         executor: As for `replicate`; the numbers do not depend on it.
         callback: Called with what is done, what there is to do, and what is going on, in words.
@@ -111,8 +111,8 @@ def plan(
     check_callback(callback)
     check_executor(executor)
     options = simulated_options(options, PLAN)
-    if options.get("max_pulls") is None:
-        options["max_pulls"] = PLANNED_PULLS
+    if options.get("max_trials") is None:
+        options["max_trials"] = PLANNED_TRIALS
     if options.get("budget") is not None or budgets is not None:
         for what, given in (("epsilons", epsilons), ("deltas", deltas)):
             require(given is None, what, "absent under a budget", given)
@@ -189,8 +189,8 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
     chosen = simulated_spec(known, **options)
     pace = Pace() if is_limited() else None
     if pace is not None:
-        short = _with(options, max_pulls=min(pilot_pulls(chosen), chosen.max_pulls))
-        options["max_pulls"] = longest_run(setting.pilot(short), chosen.max_pulls)
+        short = _with(options, max_trials=min(pilot_pulls(chosen), chosen.max_trials))
+        options["max_trials"] = longest_run(setting.pilot(short), chosen.max_trials)
         chosen = simulated_spec(known, **options)
     if epsilons is None:
         epsilons = _usual_epsilons(known, chosen, options)
@@ -213,7 +213,7 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
         if skipped[target] is None and pace is not None and target != asked and pace.is_half_over:
             skipped[target] = "time"
         if skipped[target] is None:
-            work = (CHOSEN_WORK if target == asked else OTHER_WORK) * chosen.max_pulls
+            work = (CHOSEN_WORK if target == asked else OTHER_WORK) * chosen.max_trials
             found[target] = (
                 _search(setting, *goal(target), work) if pace is None else setting.runs_in(0.0, *goal(target))
             )
@@ -221,7 +221,7 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
     if pace is not None:
         for target, seconds in pace.shares(list(found), asked):
             found[target] = setting.runs_in(seconds, *goal(target), found[target])
-    rows = [_trials(target, found.get(target), skipped[target], bounds, chosen.max_pulls) for target in specs]
+    rows = [_trials(target, found.get(target), skipped[target], bounds, chosen.max_trials) for target in specs]
 
     bound = bounds.get(asked[0])
     return _finish(
@@ -279,7 +279,7 @@ def _targets(
 def _lower_bounds(known: Instance, chosen: Spec, epsilons: Iterable[float]) -> tuple[dict[float, LowerBound], str]:
     """By epsilon, since delta is but a factor; where there are none, the reason."""
     if not is_known(chosen.question):
-        return {}, f"nothing of the kind is known for question {chosen.question}, only for pareto and best-mean"
+        return {}, f"nothing of the kind is known for question {chosen.question}, only for pareto and best"
     if chosen.question.about_risk and {MOMENTS, ROOT}.isdisjoint(chosen.risk.made_of):
         return {}, f"nothing of the kind is known for risk {chosen.risk}, only for std, variance and mean-variance"
     asked: Any = {
@@ -311,7 +311,7 @@ def _skipped(
     if epsilon in bounds and bounds[epsilon].samples is None:
         return "tie"
     binding = epsilon in bounds and bounds[epsilon].exact and not the_bound(chosen.bound).needs_sigma_max
-    if binding and (_least(bounds, target) or 0.0) > chosen.max_pulls:
+    if binding and (_least(bounds, target) or 0.0) > chosen.max_trials:
         return "lower bound"
     hopeless = [easier for easier, replication in found.items() if not replication.ended_count]
     return "easier goal" if any(e >= epsilon and d >= delta for e, d in hopeless) else None
@@ -333,7 +333,7 @@ def _trials(
     replication: Replication | None,
     skipped: Skipped | None,
     bounds: dict[float, LowerBound],
-    max_pulls: int,
+    max_trials: int,
 ) -> PullForecast:
     """What the runs of a goal took; a run that reached the cap would have taken more, nobody knows how much."""
     least = _least(bounds, target)
@@ -341,7 +341,7 @@ def _trials(
     ended = 0 if replication is None else replication.ended_count
     decided = replication if replication is not None and ended == len(runs) else None
     mean = None if decided is None else decided.mean_samples
-    known = {"lower bound": least, "easier goal": float(max_pulls)}
+    known = {"lower bound": least, "easier goal": float(max_trials)}
     more_than = known.get(skipped) if skipped else None
     if replication is not None and decided is None:
         more_than = replication.mean_samples
@@ -389,7 +389,7 @@ def _plan_budget(setting: Setting, budgets: list[Any] | None, options: Options) 
     chosen = simulated_spec(known, **options)
     assert chosen.budget is not None
     if budgets is None:
-        least = chosen.initial_pulls * len(chosen.names)
+        least = chosen.initial_trials * len(chosen.names)
         budgets = [size for factor in BUDGET_FACTORS if (size := int(factor * chosen.budget)) >= least]
     specs = [simulated_spec(known, **_with(options, budget=budget)) for budget in [chosen.budget, *budgets]]
     told = _tell(specs)
@@ -520,7 +520,7 @@ def _finish(setting: Setting, chosen: Spec, share: float | None, **found: Any) -
     plan = _made(setting, chosen, share, **found)
     if not is_limited() or (isinstance(plan.chosen, PullForecast) and plan.chosen.skipped == "tie"):
         return plan
-    words = precision_words(plan.chosen, setting.runs, chosen.max_pulls)
+    words = precision_words(plan.chosen, setting.runs, chosen.max_trials)
     warnings.warn(words, RamgapeWarning, stacklevel=4)
     return replace(plan, warnings=(*plan.warnings, words))
 
@@ -536,7 +536,7 @@ def _made(setting: Setting, chosen: Spec, share: float | None, **found: Any) -> 
         alpha=chosen.alpha,
         direction=chosen.direction,
         exploration=chosen.exploration,
-        max_pulls=chosen.max_pulls,
+        max_trials=chosen.max_trials,
         runs=setting.runs,
         seed=setting.seed,
         task=str(chosen.question),

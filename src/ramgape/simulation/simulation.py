@@ -50,7 +50,7 @@ def simulate(
     Examples:
         >>> import ramgape
         >>> result = ramgape.simulate("paper:46", epsilon=0.05, seed=3)
-        >>> result.front, result.truth.regret
+        >>> result.answer, result.truth.regret
         (('1', '2', '3'), 0.007087498274638535)
     """
     known = load_instance(instance)
@@ -79,8 +79,8 @@ def simulated_options(options: Options, door: str) -> Options:
     for what in ("assumption", "reward_range", "items"):
         given = flat.pop(what, None)
         require(given is None, what, "absent: the instance knows its own", given)
-    alarm = flat.pop("alarm", None)
-    require(alarm in (None, "off"), "alarm", "absent: simulated rewards are what they are said to be", alarm)
+    drift = flat.pop("drift", None)
+    require(drift in (None, "off"), "drift", "absent: simulated rewards are what they are said to be", drift)
     return cast(Options, options_for(flat, door))
 
 
@@ -99,7 +99,7 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     for place, arm in enumerate(instance.arms if spec.cv is not None else ()):
         least = float(arm.distribution.quantile(np.array([0.0]))[0])
         require(least >= 0.0, f"arms[{place}].distribution", "never negative, as cv states", arm.distribution)
-    return replace(spec, alarm=None)
+    return replace(spec, drift=None)
 
 
 def play(

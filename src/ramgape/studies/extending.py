@@ -46,8 +46,8 @@ def extended(spec: StudySpec, asked: dict[str, Any], told: int, done: bool, time
         more = larger_budget(search, budget)
     if all(getattr(search, name) == value for name, value in more.items()):
         return spec
-    allowed = f"given before the cap on pulls, max_pulls={search.max_pulls}, is reached"
-    require(epsilon is None or told < search.max_pulls, "a smaller epsilon", allowed, f"{told:,} observations")
+    allowed = f"given before the cap on pulls, max_trials={search.max_trials}, is reached"
+    require(epsilon is None or told < search.max_trials, "a smaller epsilon", allowed, f"{told:,} observations")
     before = ("epsilon", "risk_epsilon", "epsilon_share", "budget", "exploration", "spend")
     note = Extension(told, done, write_time(time), **{name: getattr(search, name) for name in before})
     changed = replace(

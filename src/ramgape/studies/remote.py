@@ -451,7 +451,7 @@ def _failed(row: Json) -> FailedAttempt:
 def _check_result(result: Result, spec: Spec) -> None:
     """A result is that of the study: it has its arms, refers to no others, and says the same of what is searched."""
     names = [arm.name for arm in result.arms]
-    named = [*result.front, result.control, *(each for arm in result.arms for each in (arm.dominated_by, arm.rival))]
+    named = [*result.answer, result.control, *(each for arm in result.arms for each in (arm.dominated_by, arm.rival))]
     said = names, result.noise, result.task, result.risk, result.direction
     known = list(spec.names), spec.assumption, str(spec.question), str(spec.risk), spec.direction
     if said != known or not {None, *names}.issuperset(named):

@@ -124,7 +124,7 @@ class Report(Answered):
             "late": self.late,
             "held": self.held,
             "done": self.done,
-            "front": list(self.result.front),
+            "front": list(self.result.answer),
             "doubt": jsonable(self.doubt),
             "last_failures": [asdict(failure) for failure in self.failures],
             "reasons": [list(each) for each in self.reasons],
@@ -236,7 +236,7 @@ def refuted(spec: StudySpec, result: Result, *, was_proved: bool, observed: bool
             "imported share rows or blocks, import them into a new study with shared=True"
         )
     timeouts = result.quality.timeouts
-    cut = [name for name in result.front if name in timeouts]
+    cut = [name for name in result.answer if name in timeouts]
     if cut and spec.failure == "worst" and search.direction == "minimize":
         found.append(
             f"{began}, which counted a trial that timed out as a cost of {spec.worst_reward:g}. If it costs more, "

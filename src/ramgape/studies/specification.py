@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, cast
 
-from ramgape.assumptions import ANY, BOUNDED
+from ramgape.assumptions import BOUNDED, UNKNOWN
 from ramgape.bounds import plain_bound, the_bound
 from ramgape.common.checks import check_number, check_seed, whole
+from ramgape.common.old_names import OPTION_NAMES
 from ramgape.errors import StorageError, UnknownName, known_name, require, shorten
-from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
+from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete, renamed
 from ramgape.policies import resolve_policy
 from ramgape.questions import PARETO, QUESTIONS, Question, make_question
 from ramgape.questions.best import Best
@@ -47,7 +48,7 @@ COMING, NEWER = (
     ("extensions", "items", "price", "spend", "shares", "expected_arms", "shared", "cutoff", "guarded", "rare"),
 )
 
-STORED = {"question": "task", "assumption": "noise"}  # fields of a search whose keys in the text are older names
+STORED = {new: old for old, new in OPTION_NAMES.items()}  # fields of a search whose keys in the text are older names
 ASKING_ORDER = 4  # the format since which results count in the order of asking, over all arms
 FORMAT = 4  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
 Json = dict[str, Any]
@@ -164,8 +165,7 @@ class StudySpec:
             require(known, "a stored specification", f"of format {FORMAT} or older, {newer}", version, StorageError)
             for older in range(version, FORMAT):
                 stored = UPGRADES[older](stored)
-            renamed = {old: new for new, old in STORED.items()}
-            search = {renamed.get(name, name): value for name, value in stored["search"].items()}
+            search = renamed(stored["search"])
             for described, kind in ((stored, StudySpec), (search, Spec)):
                 unknown = sorted(set(described) - {field.name for field in fields(kind)})
                 require(not unknown, "the fields of a stored specification", f"those {newer}", unknown, StorageError)
@@ -277,10 +277,10 @@ def check_censored(search: Spec, cutoff: float) -> None:
     require(costs and search.items is None, "failure", allowed, "censored")
     require(cutoff > 0.0, "worst", "above 0 where failure is 'censored'", cutoff)
     allowed = (
-        "'retry' or 'worst' unless the question is best-mean or top, compared by pairs, with assumption any or bounded"
+        "'retry' or 'worst' unless the question is best or top, compared by pairs, with assumption unknown or bounded"
     )
     served = (
-        isinstance(search.question, Best) and search.question.compares_pairs and search.assumption in (ANY, BOUNDED)
+        isinstance(search.question, Best) and search.question.compares_pairs and search.assumption in (UNKNOWN, BOUNDED)
     )
     by_pairs = search.goal == "budget" or the_bound(search.bound).compares_pairs
     require(served and by_pairs, "failure", allowed, "censored")

@@ -21,7 +21,7 @@ from ramgape.testing.expecting import expect_that
 HARD = {
     "bounded": (Bernoulli(0.02), Bernoulli(0.5), Beta(0.1, 0.3), Data((0.5,) * 30 + (1.0,))),
     "gaussian": (Gaussian(0.3, 0.01), Gaussian(-1.0, 1.0)),
-    "any": (Gaussian(0.3, 0.01), Uniform(-1.0, 1.0), Beta(2.0, 5.0)),
+    "unknown": (Gaussian(0.3, 0.01), Uniform(-1.0, 1.0), Beta(2.0, 5.0)),
     "heavy": (StudentT(5.0), Exponential(-1.0), Bernoulli(0.1)),  # of kurtosis 9 at most
     ITEMS: tuple(Scores(values) for values in ((0.0, 1.0) * 30, (0.5,) * 59 + (1.0,), (0.0,) * 58 + (0.9, 1.0))),
 }
@@ -49,7 +49,7 @@ def check_bound(bound: str | Bound, risks: Sequence[Any] = ("mean-variance:0.5",
     """
     chosen = the_bound(bound)
     if chosen.means_only:
-        options = {"question": "best-mean", **options}
+        options = {"question": "best", **options}
     for assumption in chosen.assumptions:
         reward_range = (0.0, 1.0) if ASSUMPTIONS[assumption].ranged else None
         for risk in risks:

@@ -27,7 +27,7 @@ def check_boxes(instance: Instance, **options: Any) -> None:
         AssertionError: Too many runs have lost the truth.
     """
     spec = simulated_spec(
-        instance, **{"epsilon": 0.0, "delta": DELTA, "policy": "round-robin", "max_pulls": PULLS, **options}
+        instance, **{"epsilon": 0.0, "delta": DELTA, "policy": "round-robin", "max_trials": PULLS, **options}
     )
     truth = TrueArms(instance, spec).table()
     watched = (watch(Engine(spec, seed), instance, seed, truth) for seed in range(RUNS))

@@ -18,7 +18,7 @@ EASY = Instance(
     "easy", (Arm("good", Beta(24, 12)), Arm("fair", Beta(12, 24)), Arm("poor", Beta(3, 33))), (0.0, 1.0), "bounded"
 )
 GOALS: dict[str, dict[str, Any]] = {
-    "confidence": {"epsilon": (0.2, 0.1), "delta": 0.1, "max_pulls": 20_000},
+    "confidence": {"epsilon": (0.2, 0.1), "delta": 0.1, "max_trials": 20_000},
     "budget": {"epsilon": (0.2, 0.1), "budget": 60},
 }
 
@@ -48,9 +48,9 @@ def check_policy(policy: str | Callable[..., Any], goals: Sequence[str] = ("conf
         result = simulate(EASY, policy=policy, seed=1, **options)
         expect(result.stopped, goal, f"why a search for a fixed {goal} on an easy problem ended")
         if goal == "budget":
-            expect(result.samples, options["budget"], "the pulls that a budget has paid for")
+            expect(result.trials, options["budget"], "the pulls that a budget has paid for")
         else:
-            expect_that(result.truth is not None and result.truth.eps_correct, "the answer", "right", result.front)
+            expect_that(result.truth is not None and result.truth.eps_correct, "the answer", "right", result.answer)
 
 
 def _check_decisions(policy: str | Callable[..., Any], arm_count: int, options: dict[str, Any]) -> None:
@@ -78,4 +78,4 @@ def _check_decisions(policy: str | Callable[..., Any], arm_count: int, options: 
 
 
 def _room(options: dict[str, Any]) -> dict[str, Any]:
-    return {"budget": 300} if "budget" in options else {"max_pulls": 300}
+    return {"budget": 300} if "budget" in options else {"max_trials": 300}

@@ -93,6 +93,6 @@ def _check_doubts(question: Question, generator: np.random.Generator) -> None:
 def _check_search(question: Question) -> None:
     arms = (Arm("a", Beta(30, 4)), Arm("b", Beta(30, 30)), Arm("c", Beta(4, 30)))
     instance = Instance("easy", arms, (0.0, 1.0), "bounded")
-    result = simulate(instance, question=question, epsilon=(0.1, 0.05), delta=0.01, seed=1, max_pulls=100_000)
+    result = simulate(instance, question=question, epsilon=(0.1, 0.05), delta=0.01, seed=1, max_trials=100_000)
     expect(result.stopped, "confidence", "why a search on an easy problem ended")
-    expect_that(result.truth is not None and result.truth.eps_correct, "its answer", "right", result.front)
+    expect_that(result.truth is not None and result.truth.eps_correct, "its answer", "right", result.answer)

@@ -105,7 +105,7 @@ def _check_unranged(measure: Measure) -> None:
     for distribution in (Gaussian(0.4, 0.09), Beta(0.3, 0.2, -1.0, 2.0)):
         generator = np.random.default_rng(4)
         rewards = np.array([distribution.draw(generator) for _ in range(REWARDS)])
-        engine = Engine(make_spec(["a", "b"], assumption="any", budget=1_000, risk=measure))
+        engine = Engine(make_spec(["a", "b"], assumption="unknown", budget=1_000, risk=measure))
         engine.learn_many(np.zeros(REWARDS, np.int64), rewards)
         wanted, what = measure.value_in(rewards), f"what is estimated of {distribution!r} without a range"
         found = float(engine.arms["risk"][0]) / engine.spec.risk_scale

@@ -74,7 +74,7 @@ def identify(
         >>> def pull(arm, rng):
         ...     return rng.beta(*{"steady": (40, 40), "wild": (0.2, 0.1), "poor": (1, 3)}[arm])
         >>> result = ramgape.identify(pull, ["steady", "wild", "poor"], reward_range=(0, 1), epsilon=0.05, seed=1)
-        >>> result.front
+        >>> result.answer
         ('steady', 'wild')
         >>> result.arm("poor").dominated_by
         'steady'

@@ -43,7 +43,7 @@ def data_words(analysis: Analysis) -> str:
         listed = f"{others:,} other arms ({plural(rows, 'row')})" if others > NAMES else list_rows(analysis.excluded)
         parts.append(f"left out by name {listed}")
     if analysis.block > 1:
-        parts.append(f"{plural(analysis.result.samples, 'mean')} of {analysis.block:,} consecutive rows of an arm")
+        parts.append(f"{plural(analysis.result.trials, 'mean')} of {analysis.block:,} consecutive rows of an arm")
     if analysis.incomplete:
         parts.append(f"{analysis.incomplete:,} left out at the ends, too few for a mean")
     return ", ".join(parts) + f". Read as {analysis.understood}" * bool(analysis.understood)
@@ -51,7 +51,7 @@ def data_words(analysis: Analysis) -> str:
 
 def missing_words(analysis: Analysis) -> str:
     """Of which arms the rewards are missing, those with the largest shares of missing ones first."""
-    rewards = {arm.name: analysis.block * arm.pulls for arm in analysis.result.arms} | analysis.thin
+    rewards = {arm.name: analysis.block * arm.trials for arm in analysis.result.arms} | analysis.thin
     shares = {name: count / (count + rewards.get(name, 0)) for name, count in analysis.missing.items()}
     first = sorted(shares, key=lambda name: -shares[name])[:MOST_SHARES]
     parts = [f"{cut(printable(name), 40)} {100.0 * shares[name]:.1f}%" for name in first]
@@ -77,7 +77,7 @@ def apart_sentence(analysis: Analysis) -> str:
         return ""
     names = list(apart.arms)
     who = f"{name_list(names)}, which {'has' if len(names) == 1 else 'have'} few rows"
-    answer = "it" if set(apart.front) == set(result.front) else name_list(apart.front or [result.empty_answer])
+    answer = "it" if set(apart.front) == set(result.answer) else name_list(apart.front or [result.empty_answer])
     verb = "is" if answer == "it" or len(apart.front) < 2 else "are"
     how = "approximately " if result.rigour == "approximate" else ""
     close = tolerance_words(result, apart.certified_epsilon, apart.certified_risk_epsilon)

@@ -49,19 +49,19 @@ def true_words(task: str) -> str:
 
 def found_words(result: Result, names: bool) -> str:
     """What was found; if no arm was, what that says."""
-    counts = f"{len(result.front):,} of {plural(len(result.arms), 'arm')}"
-    word = result.answer_name if result.front or result.empty_answer == "nothing yet" else result.empty_answer
+    counts = f"{len(result.answer):,} of {plural(len(result.arms), 'arm')}"
+    word = result.answer_name if result.answer or result.empty_answer == "nothing yet" else result.empty_answer
     word = word[0].upper() + word[1:]
     if not names:
         return f"{cut(word, 60)}: {counts}"
     if word == result.answer_name[0].upper() + result.answer_name[1:]:
-        return f"{word}: {list_names(result.front) or result.empty_answer} ({counts})"
+        return f"{word}: {list_names(result.answer) or result.empty_answer} ({counts})"
     return f"{word} ({counts})"
 
 
 def headline(result: Result, names: bool = True) -> str:
     """What was found, in a line, perhaps with the names of the returned arms."""
-    return f"{found_words(result, names)}, after {plural(result.samples, 'pull')}"
+    return f"{found_words(result, names)}, after {plural(result.trials, 'pull')}"
 
 
 def title(result: Result) -> str:
@@ -241,8 +241,8 @@ def wanted(
 
     >>> wanted(0.02), wanted(0.01, 0.005), wanted(0.0)
     ('an answer within 0.02', 'an answer within 0.01 in mean and 0.005 in risk', 'the exact Pareto set')
-    >>> wanted(0.02, task="best-mean"), wanted(0.0, task="best-mean")
-    ('an answer to best-mean within 0.02', 'the exact answer to best-mean')
+    >>> wanted(0.02, task="best"), wanted(0.0, task="best")
+    ('an answer to best within 0.02', 'the exact answer to best')
     >>> wanted(None, share=0.05)
     'an answer within 5% of the smallest absolute mean after the first looks'
     """
@@ -315,7 +315,7 @@ def choose_arms(result: Result, limit: int | None = ROWS) -> tuple[list[ArmRepor
     The answer first, from the best mean on; after it a control; then the others, the nearest to it by the estimates
     first.
     """
-    returned, side = set(result.front), -1.0 if result.direction == "minimize" else 1.0
+    returned, side = set(result.answer), -1.0 if result.direction == "minimize" else 1.0
 
     def place(arm: ArmReport) -> tuple[float, ...]:
         if arm.name in returned:

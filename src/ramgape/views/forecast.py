@@ -134,8 +134,8 @@ def trials_facts(plan: Plan, row: PullForecast, sign: str) -> Iterator[tuple[str
     elif row.skipped:
         yield "Trials", f"more than {row.more_than:,.0f} on average; not simulated ({SKIPPED[row.skipped]})"
     else:
-        given_up = f"{row.undecided:,} of {runs_of(row.runs)} gave up after {plan.max_pulls:,}, undecided"
-        yield "Trials", f"more than {row.more_than:,.0f} on average: {given_up}; a larger max_pulls tells more"
+        given_up = f"{row.undecided:,} of {runs_of(row.runs)} gave up after {plan.max_trials:,}, undecided"
+        yield "Trials", f"more than {row.more_than:,.0f} on average: {given_up}; a larger max_trials tells more"
     if row.error_rate is not None and row.error_interval is not None:
         low, high = row.error_interval
         judged = f"{row.errors:,} of {row.runs - row.undecided:,} answers"
@@ -176,8 +176,8 @@ def quality_facts(plan: Plan, row: Quality, sign: str) -> Iterator[tuple[str, st
 
 SKIPPED = {
     "tie": "no number of trials suffices: the answer hangs on a tie",
-    "lower bound": "no method could be done before max_pulls",
-    "easier goal": "no search was done before max_pulls where less was asked for",
+    "lower bound": "no method could be done before max_trials",
+    "easier goal": "no search was done before max_trials where less was asked for",
     "time": "simulations take long without Numba",
 }
 
@@ -188,7 +188,7 @@ def notes(plan: Plan) -> list[str]:
         return []
     told = list(least_notes(plan))
     if any(row.undecided for row in plan.trials):
-        told.append(f"> with runs: some searches gave up, undecided, after {plan.max_pulls:,} trials (max_pulls)")
+        told.append(f"> with runs: some searches gave up, undecided, after {plan.max_trials:,} trials (max_trials)")
     told += [
         f"{'-' if reason == 'time' else '>'} without runs: not simulated, because {SKIPPED[reason]}"
         for reason in ("lower bound", "easier goal", "time")
@@ -197,7 +197,7 @@ def notes(plan: Plan) -> list[str]:
     if any(row.skipped == "tie" for row in plan.trials):
         told.append(f"never: {SKIPPED['tie']}")
     if any(0 < row.runs < plan.runs and row.runs > row.undecided for row in plan.trials):
-        told.append(f"fewer than {plan.runs:,} runs where searches are long (max_pulls)")
+        told.append(f"fewer than {plan.runs:,} runs where searches are long (max_trials)")
     return told
 
 
@@ -236,7 +236,7 @@ def trials_columns(plan: Plan) -> list[Column]:
         Column("error", [count(row.stderr) for row in rows], right=True),
         Column("10%", [count(row.quantile_10) for row in rows], right=True),
         Column("50%", [count(row.quantile_50) for row in rows], right=True),
-        Column("90%", [quantile_cell(row.quantile_90, row.runs, plan.max_pulls) for row in rows], right=True),
+        Column("90%", [quantile_cell(row.quantile_90, row.runs, plan.max_trials) for row in rows], right=True),
         Column("wrong", [f"{row.errors:,}" if row.error_rate is not None else "-" for row in rows], right=True),
     ]
     if any(row.lower_bound is not None for row in rows):
@@ -258,9 +258,9 @@ def mean_cell(row: PullForecast) -> str:
     return count(row.mean)
 
 
-def quantile_cell(value: int | None, runs: int, max_pulls: int) -> str:
+def quantile_cell(value: int | None, runs: int, max_trials: int) -> str:
     """A quantile; beyond the cap it is only known to be larger."""
-    return f"> {max_pulls:,}" if value is None and runs else count(value)
+    return f"> {max_trials:,}" if value is None and runs else count(value)
 
 
 def count(value: float | None) -> str:

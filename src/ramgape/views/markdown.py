@@ -42,9 +42,9 @@ def judge(result: Result) -> Verdict:
         return _of_each([arm.name for arm in result.arms], good, bad, result.task.partition(":")[0])
     if result.stopped not in ENDED:
         return Verdict("undecided", "The evidence does not decide the question yet.")
-    if not result.front:
+    if not result.answer:
         return Verdict("refuted", f"It is proved that {result.empty_answer}.")
-    return Verdict("proved", f"The answer is proved: {_names(result.front)}.")
+    return Verdict("proved", f"The answer is proved: {_names(result.answer)}.")
 
 
 def _of_each(names: list[str], good: list[str], bad: list[str], wanted: str) -> Verdict:

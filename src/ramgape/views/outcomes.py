@@ -32,16 +32,16 @@ def explain_outcomes(result: OutcomeResult, ascii_only: bool = False) -> Explana
     arms = ordered(result)
     rest = "" if len(arms) <= ROWS else f"... and {len(arms) - ROWS:,} more"
     fit = partial(fit_columns, result, arms[:ROWS], symbols=not ascii_only)
-    counts = f"{len(result.front):,} of {plural(len(result.arms), 'arm')}"
-    found = f"{list_names(result.front) or result.empty_answer} ({counts})"
+    counts = f"{len(result.answer):,} of {plural(len(result.arms), 'arm')}"
+    found = f"{list_names(result.answer) or result.empty_answer} ({counts})"
     word = result.answer_name[0].upper() + result.answer_name[1:]
-    brief = f"{word}: {found}, after {plural(result.samples, 'trial')}"
+    brief = f"{word}: {found}, after {plural(result.trials, 'trial')}"
     facts = [("Guarantee", result.guarantee)]
     if result.spent is not None:
         facts.append(("Spent", spending_words(result)))
     reached = "goal reached" if result.goal_reached else "goal not reached"
     facts += [
-        ("Stopped", f"{ENDINGS[result.stopped]}; {reached}, after {plural(result.samples, 'trial')}"),
+        ("Stopped", f"{ENDINGS[result.stopped]}; {reached}, after {plural(result.trials, 'trial')}"),
         ("Question", result.question),
         (
             "Method",
@@ -59,7 +59,7 @@ def ordered(result: OutcomeResult) -> list[ArmReport]:
     side = -1.0 if result.direction == "minimize" else 1.0
 
     def place(arm: ArmReport) -> tuple[float, float]:
-        group = 0.0 if arm.name in result.front else 1.0 if arm.name == result.control else 2.0
+        group = 0.0 if arm.name in result.answer else 1.0 if arm.name == result.control else 2.0
         return group, math.inf if math.isnan(arm.mean) else -side * arm.mean
 
     return sorted(result.arms, key=place)
@@ -94,7 +94,7 @@ def build_columns(
     columns = [
         Column("arm", [names[arm.name] for arm in arms], marks=marks, names=True),
         Column("verdict", verdicts, marks=marks),
-        Column("trials", [f"{arm.pulls:,}" for arm in arms], right=True),
+        Column("trials", [f"{arm.trials:,}" for arm in arms], right=True),
     ]
     for text in arms[0].objectives:
         columns.append(_numbers(text, [arm.objectives[text] for arm in arms], form))
@@ -111,7 +111,7 @@ def _verdict(result: OutcomeResult, arm: ArmReport, symbols: bool) -> str:
         return "control"
     word: str = arm.verdict
     if arm.verdict == "undecided":
-        word = "in so far" if arm.name in result.front else "open"
+        word = "in so far" if arm.name in result.answer else "open"
     return f"{SYMBOLS[arm.verdict]} {word}" if symbols else word
 
 
@@ -166,7 +166,7 @@ def draw_outcomes(result: OutcomeResult, axes: Any = None, *, plane: bool = Fals
     colors = {"in": "C2", "out": "0.6", "undecided": "C1"}
     for place, (each, (text, numbers, limit)) in enumerate(zip(drawn, panels, strict=True)):
         for row, (arm, number) in enumerate(zip(arms, numbers, strict=True)):
-            color = colors["in" if arm.name in result.front else arm.verdict]
+            color = colors["in" if arm.name in result.answer else arm.verdict]
             if math.isfinite(number.high - number.low):
                 each.plot([number.low, number.high], [row, row], color=color, linewidth=2, solid_capstyle="round")
             each.plot([number.estimate], [row], "o", color=color, markersize=5)
@@ -200,7 +200,7 @@ def _draw_plane(result: OutcomeResult, arms: Sequence[ArmReport], axes: Any) -> 
     first, second = list(arms[0].objectives)[:2]
     for arm in arms:
         one, two = arm.objectives[first], arm.objectives[second]
-        color = "C2" if arm.name in result.front else "0.6"
+        color = "C2" if arm.name in result.answer else "0.6"
         if math.isfinite(one.high - one.low):
             axes.plot([one.low, one.high], [two.estimate] * 2, color=color, linewidth=1.5)
         if math.isfinite(two.high - two.low):

@@ -74,7 +74,7 @@ def picture_caption(result: Result) -> str:
 
 def allocation(result: Result) -> str:
     """How often each arm was tried; of very many those that were tried most."""
-    counts = {arm.name: arm.pulls for arm in result.arms}
+    counts = {arm.name: arm.trials for arm in result.arms}
     most = dict(sorted(counts.items(), key=lambda pair: -pair[1])[:MOST_BARS])
     rest = sum(counts.values()) - sum(most.values())
     more = f"... and {plural(rest, 'pull')} of {len(counts) - len(most):,} more arms" if len(counts) > len(most) else ""
@@ -161,7 +161,7 @@ def estimates_only(result: Result) -> str:
         rests.insert(0, "the answer")
     elif open_arms:
         rests.append(f"the place of {plural(len(open_arms), 'arm')} that is not certified")
-    if len(result.front) > 1:
+    if len(result.answer) > 1:
         rests.append("which of the returned arms is the best one for you")
     if result.expected is not None:
         rests.append("how many more trials it will take")

@@ -27,11 +27,11 @@ CLAIMED = ("confidence", "complete")  # ends at which the answer is what was ask
 
 def answer_sentence(result: Result) -> str:
     """All of it: one sentence on the answer, one on how sure it is."""
-    if not result.front and result.empty_answer == "nothing yet":
-        begun = "not every arm has had its first trials" if result.samples else "there are no trials"
+    if not result.answer and result.empty_answer == "nothing yet":
+        begun = "not every arm has had its first trials" if result.trials else "there are no trials"
         return f"Nothing can be said yet: {begun}."
     safest = f" Safest choice so far: {name_list(result.safest)}." if result.safest else ""
-    return f"{_some(result) if result.front else _none(result)}. {assurance(result)}{safest}"
+    return f"{_some(result) if result.answer else _none(result)}. {assurance(result)}{safest}"
 
 
 # ------------------------------------------------------------------------------------ the answer
@@ -51,7 +51,7 @@ def _lead(result: Result) -> str:
 
 def _some(result: Result) -> str:
     """An answer of some arms."""
-    names, question = name_list(result.front), result.question
+    names, question = name_list(result.answer), result.question
     if result.control is not None and question.startswith("the arms with "):
         return _better(result, question[14:])
     if question.startswith("the arm with "):
@@ -63,14 +63,14 @@ def _some(result: Result) -> str:
 
 def _better(result: Result, what: str) -> str:
     """The arms that are better than a control; of those that are not proved to be so, that they may be."""
-    proved = [name for name in result.front if result.arm(name).certificate == "in"]
-    guessed = [name for name in result.front if name not in proved]
+    proved = [name for name in result.answer if result.arm(name).certificate == "in"]
+    guessed = [name for name in result.answer if name not in proved]
     said = f"{name_list(proved)} {'has' if len(proved) == 1 else 'have'} {what}" if proved else ""
     if guessed:
         lead = "So far: " if result.stopped == "open" else "Best guess: "
         may = f"{name_list(guessed)} may"
         return f"{said}; {lead.lower()}{may}, too" if proved else f"{lead}{may} have {what}"
-    others = len(result.arms) - len(result.front) - 1
+    others = len(result.arms) - len(result.answer) - 1
     return f"{said}; no other arm does{_by_more(result)}" if others and result.stopped in CLAIMED else said
 
 
@@ -98,10 +98,10 @@ def _none(result: Result) -> str:
 
 def _trade_offs(result: Result) -> str:
     """Who of a Pareto set is best in what, who is between, and that the others are beaten."""
-    returned = set(result.front)
+    returned = set(result.answer)
     seen = [arm for arm in result.arms if arm.name in returned and math.isfinite(arm.mean) and math.isfinite(arm.risk)]
     if not seen:
-        return name_list(result.front)
+        return name_list(result.answer)
     side = -1.0 if result.direction == "minimize" else 1.0
     best = max(seen, key=lambda arm: (side * arm.mean, -arm.risk))
     safest = min(seen, key=lambda arm: (arm.risk, -side * arm.mean))
@@ -168,7 +168,7 @@ def _between(arms: Sequence[ArmReport], best: ArmReport, safest: ArmReport) -> s
 
 def _others(result: Result, one: str, several: str) -> str:
     """What is said of the arms outside the answer."""
-    returned = {*result.front, result.control}
+    returned = {*result.answer, result.control}
     others = [arm.name for arm in result.arms if arm.name not in returned]
     if not others:
         return ""
@@ -177,7 +177,7 @@ def _others(result: Result, one: str, several: str) -> str:
 
 def _ties(result: Result) -> str:
     """The arms outside the answer that were measured to be as good."""
-    ties = [arm.name for arm in result.arms if arm.name not in result.front and arm.margin == 0.0]
+    ties = [arm.name for arm in result.arms if arm.name not in result.answer and arm.margin == 0.0]
     return f"; {name_list(ties)} measured the same" if ties else ""
 
 
@@ -236,9 +236,9 @@ def _unseen(result: Result) -> str:
     delta = result.goal.delta if result.stopped == "confidence" else result.certified_delta
     if result.rigour != "approximate" or not delta or stated_tolerance(result) is None:
         return ""
-    seen = [arm for arm in result.arms if arm.name in result.front] or result.arms
+    seen = [arm for arm in result.arms if arm.name in result.answer] or result.arms
     fewest = min(seen, key=lambda arm: arm.pulls)
-    words = unseen_words(one_name(fewest.name), fewest.pulls, delta)
+    words = unseen_words(one_name(fewest.name), fewest.trials, delta)
     return f" {words[0].upper()}{words[1:]}."
 
 

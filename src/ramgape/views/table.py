@@ -143,8 +143,8 @@ def build_columns(
     marks = [arm.verdict for arm in arms]
     verdicts = [verdict_words(result, arm, symbols) for arm in arms]
     sure = [sure_words(result, arm) for arm in arms]
-    pulls = _aligned([f"{arm.pulls:,}" for arm in arms])
-    shares = _aligned([share(arm.pulls, result.samples) for arm in arms])
+    pulls = _aligned([f"{arm.trials:,}" for arm in arms])
+    shares = _aligned([share(arm.trials, result.trials) for arm in arms])
     estimates = estimate_columns(result, arms, "wide" if form in ("tall", "list") else form)
     if result.spent is not None:
         estimates.insert(0, Column("spent", [f"{arm.spent or 0.0:,.4g}" for arm in arms], right=True))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ramgape.assumptions import ANY, ASSUMPTIONS
+from ramgape.assumptions import ASSUMPTIONS, UNKNOWN
 from ramgape.commands.counted_runs import cut_off_words, exits_words
 from ramgape.commands.times import times_interval
 from ramgape.common.formatting import (
@@ -89,7 +89,7 @@ def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
     headline = alone_sentence(timing) if result is None else timing_headline(timing, result)
     verbose = timing.told == "verbose"
     facts: list[tuple[str, str]] = []
-    if result is not None and result.front:
+    if result is not None and result.answer:
         facts += _titled("Ratios", ratio_lines(timing, result, ascii_only))
     facts += _titled("Baseline", baseline_lines(timing))
     if result is not None:
@@ -147,7 +147,7 @@ def alone_sentence(timing: Timing) -> str:
     told = f"{name} takes {'at least ' if each.failed else ''}{time_text(each.mean, unit)} on average"
     if math.isfinite(high):
         told += f" ({unit.text(low)} to {time_text(high, unit)}, 95% confidence)"
-    elif len(each.times) < ASSUMPTIONS[ANY].first_looks[0]:
+    elif len(each.times) < ASSUMPTIONS[UNKNOWN].first_looks[0]:
         told += f" of {plural(len(each.times), 'run')}, too few for an interval"
     notes = [f"But {words}" for words in (cut_off_words(timing.times), exits_words(timing.times)) if words]
     return printable(" ".join([f"{told}.", *notes]))
@@ -157,8 +157,8 @@ def timing_headline(timing: Timing, result: Result) -> str:
     """Which command is the fastest, and what must be known besides: runs of it that failed, or were cut off."""
     fastest = timing.fastest
     told = [timing_sentence(result)]
-    if result.task == "best-mean" and not result.front and not math.isnan(timing.times[-1].mean):
-        least = f"Nothing is proved before {ASSUMPTIONS[ANY].first_looks[0]} runs of each command."
+    if result.task == "best" and not result.answer and not math.isnan(timing.times[-1].mean):
+        least = f"Nothing is proved before {ASSUMPTIONS[UNKNOWN].first_looks[0]} runs of each command."
         told = [f"So far {one_name(fastest.name)} has the shortest mean. {least}"]
     if result.stopped == "censored":
         told = [_kept_open(timing)]
@@ -167,7 +167,7 @@ def timing_headline(timing: Timing, result: Result) -> str:
         told += ["What is said of the fastest command counts longer runs as the timeout."] if fastest.failed else []
     if any(each.nonzero_exits for each in timing.times):
         told.append(f"{'But ' if fastest.nonzero_exits else ''}{exits_words(timing.times)}")
-    if timing.ended == "runs" and result.front and not is_claimed(result):
+    if timing.ended == "runs" and result.answer and not is_claimed(result):
         told.append("More runs may decide it: -M 100, or --budget-time 5m.")
     return printable(" ".join(told))
 
@@ -183,9 +183,9 @@ def _kept_open(timing: Timing) -> str:
 
 def timing_sentence(result: Result) -> str:
     """Which command is the fastest, up to what, and how sure that is; of other tasks what is said of every result."""
-    if result.task != "best-mean" or not result.front:
+    if result.task != "best" or not result.answer:
         return in_words_of_commands(answer_sentence(result), [arm.name for arm in result.arms])
-    name, found = one_name(result.front[0]), stated_tolerance(result)
+    name, found = one_name(result.answer[0]), stated_tolerance(result)
     asked = result.goal.epsilon
     if found is None:
         if result.goal.kind == "budget":
@@ -218,13 +218,13 @@ def is_asymptotic(result: Result) -> bool:
 
 def guarantee_words(timing: Timing, result: Result) -> str:
     """What is proved, and on what it rests."""
-    found = stated_tolerance(result) if result.front else None
-    if result.task != "best-mean":
+    found = stated_tolerance(result) if result.answer else None
+    if result.task != "best":
         return in_words_of_commands(result.guarantee, [each.name for each in timing.times])
     if found is None:
-        return f"Nothing is proved yet; the answer is the best guess after {plural(result.samples, 'run')}."
+        return f"Nothing is proved yet; the answer is the best guess after {plural(result.trials, 'run')}."
     least = min(timing.times, key=lambda each: len(each.times))
-    name = one_name(result.front[0])
+    name = one_name(result.answer[0])
     within = f"at most {tolerance_text(found[0])} longer than the shortest" if found[0] else "the shortest"
     sure = sure_words(result).replace(", approximately", " (approximately)")
     told = f"With {sure} the mean time of {name} is {within}, whenever the runs end"
@@ -484,7 +484,7 @@ def state_in(timing: Timing, each: Times, arm: ArmReport) -> str:
     """What is known of a command's place; one within the tolerance is as fast, never slower."""
     assert timing.report is not None
     result = timing.report.result
-    if result.task != "best-mean" or arm.verdict != "out":
+    if result.task != "best" or arm.verdict != "out":
         return state_of(arm, result)
     if is_as_fast(timing, timing.fastest, each):
         return "as fast"
@@ -495,7 +495,7 @@ def state_in(timing: Timing, each: Times, arm: ArmReport) -> str:
 
 def state_of(arm: ArmReport, result: Result) -> str:
     """What is known of a command's place, in a word or two."""
-    word = STATES[arm.verdict] if result.task == "best-mean" else arm.verdict
+    word = STATES[arm.verdict] if result.task == "best" else arm.verdict
     if word == STATES["out"] and _is_close(arm, result):
         return "as fast"
     return word if arm.certified or arm.verdict == "undecided" else f"{word}?"
@@ -504,9 +504,9 @@ def state_of(arm: ArmReport, result: Result) -> str:
 def _is_close(arm: ArmReport, result: Result) -> bool:
     """Whether a command is within the tolerance of the fastest by the means, and neither was cut off."""
     epsilon = result.goal.epsilon
-    if epsilon is None or not result.front:
+    if epsilon is None or not result.answer:
         return False
-    fastest = result.arm(result.front[0])
+    fastest = result.arm(result.answer[0])
     return not (arm.cut_off or fastest.cut_off) and arm.mean - fastest.mean < epsilon
 
 

@@ -41,10 +41,10 @@ def sure_words(result: Result, arm: ArmReport) -> str:
     if arm.name == result.control:
         return ""
     if control_verdict(result, arm) in ("not worse", "open"):
-        return "seems better" if arm.name in result.front else ""
+        return "seems better" if arm.name in result.answer else ""
     if arm.verdict == "undecided":
-        begun = result.front or result.empty_answer != "nothing yet"
-        return "in so far" if arm.name in result.front else "out so far" if begun else ""
+        begun = result.answer or result.empty_answer != "nothing yet"
+        return "in so far" if arm.name in result.answer else "out so far" if begun else ""
     approximate = result.rigour == "approximate"
     if arm.certificate == "none":
         return "not sure" if approximate else "not proved"
@@ -84,7 +84,7 @@ def _reason(result: Result, arm: ArmReport) -> Reason:
     """Why an arm has its verdict."""
     if arm.name == result.control:
         return Reason()
-    returned, limited = arm.name in result.front, has_limit(result)
+    returned, limited = arm.name in result.answer, has_limit(result)
     against = control_verdict(result, arm)
     if arm.verdict == "undecided" or against in ("not worse", "open"):
         return _missing(result, arm, returned)
@@ -115,10 +115,10 @@ def _beaten(result: Result, arm: ArmReport, by: ArmReport) -> Reason:
 def _missing(result: Result, arm: ArmReport, returned: bool) -> Reason:
     """What is not known yet: the question that more trials are to answer."""
     rival, epsilon = arm.rival, result.goal.epsilon or 0.0
-    if not arm.pulls:
+    if not arm.trials:
         return Reason("no trials yet")
     if not math.isfinite(arm.doubt) or (rival is None and not has_limit(result)):
-        return Reason("all rewards are equal" if arm.pulls > 1 and arm.variance == 0.0 else "too few trials")
+        return Reason("all rewards are equal" if arm.trials > 1 and arm.variance == 0.0 else "too few trials")
     near = arm.doubt < epsilon or (epsilon == 0.0 and arm.doubt < 0.0)
     if near and result.control is None:  # what is left to prove is said beside others
         return Reason("waits for ", rival) if rival is not None else Reason("waits for others")

@@ -53,7 +53,7 @@ def choose(
     if baseline is not None:
         known_name(baseline, [arm.name for arm in result.arms], "baseline")
     observed = all(math.isfinite(arm.mean) and math.isfinite(arm.risk) for arm in result.arms)
-    require(observed, "the arms", "observed, every one of them, to choose from", result.front, NoAnswer)
+    require(observed, "the arms", "observed, every one of them, to choose from", result.answer, NoAnswer)
     if rho is not None:
         names = [result.best(rho=rho)]
         sign = "+" if spec.direction == "minimize" else "-"
@@ -112,7 +112,7 @@ def best_first(result: Result, names: list[str]) -> str:
 def answer_by_estimates(result: Result, spec: Spec) -> list[str]:
     """The arms that answer a question if all are exactly as they were measured; the study's own answer to its own."""
     if str(spec.question) == result.task:
-        return list(result.front)
+        return list(result.answer)
     estimates = on_one_scale(result, spec)
     inside = spec.oriented_question.true_answer(estimates.mean_low, estimates.risk_low)
     return [arm.name for arm, chosen in zip(result.arms, inside, strict=True) if chosen]

@@ -79,13 +79,13 @@ def blank_result(search: Spec) -> Result:
     """What is known before the first pull: what was asked."""
     return Result(
         arms=(),
-        front=(),
+        answer=(),
         stopped="open",
         goal_reached=False,
         guarantee="",
         certified_epsilon=None,
         certified_delta=None,
-        samples=0,
+        trials=0,
         **asked_of(search),
     )
 

@@ -204,7 +204,7 @@ class OpenStudies:
             if opened is None:
                 desk.close()
             doubt = max(arm.doubt for arm in result.arms)
-            self._found[row.id] = row.revision, Found(list(result.front), doubt, result.sentence)
+            self._found[row.id] = row.revision, Found(list(result.answer), doubt, result.sentence)
         self._looking.discard(row.id)
 
     # --- the store ----------------------------------------------------------------------------------------------------

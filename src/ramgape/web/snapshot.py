@@ -126,7 +126,7 @@ def make_picture(
     done, words = standing(report)
     doubt = report.doubt if math.isfinite(report.doubt) else None
     known = [each for each in (least, doubt) if each is not None]
-    digits, begun = estimate_digits(result.arms), bool(result.front) or result.empty_answer != "nothing yet"
+    digits, begun = estimate_digits(result.arms), bool(result.answer) or result.empty_answer != "nothing yet"
     return {
         "revision": look.revision,
         "at": look.at,
@@ -141,7 +141,7 @@ def make_picture(
         "stopped": result.stopped,
         "ended": ENDINGS[result.stopped],
         "goal_reached": result.goal_reached,
-        "front": list(result.front),
+        "front": list(result.answer),
         "begun": begun,
         "standing": words,
         "share": None if done is None else short(done, 4),
@@ -187,7 +187,7 @@ def plane_lines(result: Result) -> list[list[Any]]:
 
 def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int] | None) -> list[list[Any]]:
     """A row for each arm, in the order of `COLUMNS`."""
-    result, returned = report.result, set(report.result.front)
+    result, returned = report.result, set(report.result.answer)
     _, reasons = names_and_reasons(result, result.arms, REASON_WIDTH, together=False)
     of_mean, of_risk = (_Rounding(each) for each in digits)
 
@@ -200,7 +200,7 @@ def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int]
             ", ".join(filter(None, (control_verdict(result, arm), sure_words(result, arm)))),
             why,
             arm.dominated_by,
-            arm.pulls,
+            arm.trials,
             report.arms_pending[arm.name],
             None if failed is None else failed.get(arm.name, 0),
             *map(of_mean, (arm.mean, mean_low, mean_high, arm.std)),

@@ -61,7 +61,7 @@ def draw_plane(result: Result, axes: Axes | None) -> Axes:
     )
     arms = result.arms if result.about_risk else [_without_endless_risk(arm) for arm in result.arms]
     labels = short_names((arm.name for arm in arms), limit=NAME_WIDTH)
-    draw_crosses(axes, arms, front=result.front, labels=labels, asked=asked)
+    draw_crosses(axes, arms, front=result.answer, labels=labels, asked=asked)
     show_as(axes, arms)
     return axes
 
