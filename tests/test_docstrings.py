@@ -20,7 +20,7 @@ from ramgape.search.policy_state import PolicyState
 from ramgape.storage import Store
 
 THINGS: list[Any] = [
-    *(getattr(ramgape, name) for name in ramgape.__all__ if name != "__version__"),
+    *(getattr(ramgape, name) for name in ramgape._MODULES),
     *(getattr(ramgape.testing, name) for name in ramgape.testing.__all__),
     *(Bound, Boxes, Pareto, PolicyState, Store, Question, Wanted),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 import os
@@ -489,29 +490,39 @@ def run_python(program: str, *, source: Path = PACKAGE.parent, **environment: st
 
 def test_public_names_are_sorted_and_there() -> None:
     assert ramgape.__all__ == sorted(ramgape.__all__)
-    assert len(set(ramgape.__all__)) == len(ramgape.__all__)
+    assert len(set(ramgape.__all__)) == len(ramgape.__all__) <= 40
     for name in ramgape.__all__:
         assert getattr(ramgape, name) is not None
     assert dir(ramgape) == ramgape.__all__
     assert {name for name in vars(ramgape) if not name.startswith("_")} <= {
         *ramgape.__all__,
         *(path.stem for path in PACKAGE.iterdir()),  # submodules, once imported
-        *("annotations", "importlib", "TYPE_CHECKING", "Any"),
+        *("annotations", "importing", "modules_of", "TYPE_CHECKING", "Any"),
+        *ramgape._MODULES,
     }
 
 
 def test_public_names_are_documented_where_they_live() -> None:
-    for name in ramgape.__all__:
+    for name in ramgape._MODULES:
         value = getattr(ramgape, name)
-        if name != "__version__":
-            assert value.__doc__, name
-            assert value.__module__.startswith("ramgape."), name
+        assert value.__doc__, name
+        assert value.__module__.startswith("ramgape."), name
+
+
+@pytest.mark.parametrize("package", ["errors", "problems", "questions", "risks"])
+def test_names_in_packages_of_their_own_are_the_same(package: str) -> None:
+    names = [name for name, module in ramgape._MODULES.items() if module == package]
+    home = importlib.import_module(f"ramgape.{package}")
+    assert len(names) >= 7
+    assert all(getattr(home, name) is getattr(ramgape, name) for name in names)
+    with pytest.raises(AttributeError, match=f"module 'ramgape.{package}' has no attribute 'Nothing'"):
+        _ = home.Nothing
 
 
 def test_type_checkers_see_what_is_exported() -> None:
-    """The names under TYPE_CHECKING, those in the table of homes and `__all__` are the same."""
-    homes = [name for names in ramgape._HOMES.values() for name in names]
-    assert sorted([*homes, "__version__"]) == ramgape.__all__
+    """The names under TYPE_CHECKING are those in `__all__`, and all of them have a module."""
+    homes = [name for name in ramgape.__all__ if name != "__version__"]
+    assert set(homes) <= set(ramgape._MODULES)
     text = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
     for_checkers = text.partition("if TYPE_CHECKING:")[2].partition("__all__")[0]
     for name in homes:
@@ -533,7 +544,7 @@ def test_version_is_the_one_of_the_project() -> None:
 
 
 def test_every_error_is_caught_by_one_name() -> None:
-    errors = [getattr(ramgape, name) for name in ramgape.__all__]
+    errors = [getattr(ramgape, name) for name in ramgape._MODULES]
     errors = [each for each in errors if isinstance(each, type) and issubclass(each, Exception)]
     assert len(errors) >= 8
     for error in errors:

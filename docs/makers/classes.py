@@ -19,7 +19,7 @@ FAMILIES: dict[str, type] = {
 def family(name: str) -> str:
     """The public classes of a family, the one that they have in common first."""
     base = FAMILIES[name]
-    kinds = [getattr(ramgape, each) for each in ramgape.__all__]
+    kinds = [getattr(ramgape, each) for each in ramgape._MODULES]
     members = [kind for kind in kinds if inspect.isclass(kind) and issubclass(kind, base) and kind is not base]
     return "\n".join(documented(kind.__name__) for kind in (base, *members))
 

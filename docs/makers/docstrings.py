@@ -54,7 +54,7 @@ def named(
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """What stands between backticks: code, and a link where it is the name of something public."""
     shown = nodes.literal(raw, text)
-    if text.removeprefix("ramgape.").split(".")[0] not in ramgape.__all__:
+    if text.removeprefix("ramgape.").split(".")[0] not in ramgape._MODULES:
         return [shown], []
     target = f"ramgape.{text.removeprefix('ramgape.')}"
     env = inliner.document.settings.env
@@ -69,7 +69,7 @@ def public_name(app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: n
     if node.get("refdomain") != "py":
         return None
     parts = node["reftarget"].split(".")
-    name = parts[-1] if parts[-1] in ramgape.__all__ else None
+    name = parts[-1] if parts[-1] in ramgape._MODULES else None
     if name is not None and parts[0] == "ramgape" and len(parts) > 2:
         target = f"ramgape.{name}"
         return env.get_domain("py").resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, shown)

@@ -7,11 +7,18 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ramgape import registry
+from ramgape.common.lazy import importing
 from ramgape.errors import require
 from ramgape.risks.table import RISKS, risk_notation
 
 if TYPE_CHECKING:
     from ramgape.risks.measure import Measure
+
+_load = importing(__name__, {"Measure": "measure"} | {row.measure: row.module for row in RISKS.values()})
+
+
+def __getattr__(name: str) -> Any:
+    return _load(name)
 
 
 def risk_module(name: str) -> ModuleType:
