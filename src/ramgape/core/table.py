@@ -271,6 +271,12 @@ def empty_table(arm_count: int, columns: np.dtype[np.void] = ARM) -> Table:
     return arms
 
 
+def note_boxes(arms: Table) -> None:
+    """The boxes of all arms in mean and in risk, as the ends of their objectives."""
+    arms["low"] = np.column_stack((arms["mean_low"], -arms["risk_high"]))
+    arms["high"] = np.column_stack((arms["mean_high"], -arms["risk_low"]))
+
+
 def empty_memory(arm_count: int, columns: int) -> Memory:
     """What is remembered of arms that have not been pulled."""
     return np.zeros((arm_count, columns))

@@ -16,7 +16,16 @@ from ramgape.core.rounds import WHOLE_ROUNDS
 from ramgape.core.rows import Row, load, memory_rows, store
 from ramgape.core.rule import Rule
 from ramgape.core.statistics import observe, observe_many
-from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
+from ramgape.core.table import (
+    PROBLEM,
+    State,
+    Table,
+    empty_memory,
+    empty_search,
+    empty_table,
+    new_table,
+    note_boxes,
+)
 from ramgape.policies import BY_BOXES, BY_PAIRS, is_compiled, policy_module, round_robin, rule_of
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.spec import Spec
@@ -121,8 +130,7 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
         arms["risk_low"], arms["risk_high"] = spec.risk_range
     elif chosen.narrows:
         arms["risk_low"], arms["risk_high"] = (spec.unit_scale * end for end in spec.risk.possible)
-    arms["low"] = np.column_stack((arms["mean_low"], -arms["risk_high"]))
-    arms["high"] = np.column_stack((arms["mean_high"], -arms["risk_low"]))
+    note_boxes(arms)
     search, problem = empty_search(), make_problem(spec, bound, delta)
     columns = kept_columns(spec) + chosen.columns
     if designates(spec):

@@ -42,7 +42,7 @@ from ramgape.search.quality import TrialQuality
 from ramgape.search.result import ArmReport, Certificate, CertificateKind, Certified, Goal, Result, Stopped, Truth
 from ramgape.search.spec import Spec
 from ramgape.search.statements import objectives_of, with_statements
-from ramgape.search.strength import Strength, answer_strength, guarded, rare_level
+from ramgape.search.strength import Strength, answer_strength, guarded, rare_level, with_boxes
 
 NAME_WIDTH = 40  # of an arm in a sentence
 
@@ -78,48 +78,19 @@ def gather_evidence(engine: Engine) -> Evidence:
     """
     spec = engine.spec
     if spec.delta is not None:
-        return Evidence(
-            guarded(_without_set_aside(engine), rare_level(engine)),
-            spec.bound,
-            spec.delta,
-            engine.misses,
-            spec.names,
-            engine,
-        )
+        return Evidence(_boxes(engine), spec.bound, spec.delta, engine.misses, spec.names, engine)
     bound = proving_bound(spec)
     asked = replace(spec, bound=bound, delta=DEFAULT_DELTA)
     proving = Engine.from_statistics(asked, engine.state, another_bound=True)
     proving.make_boxes()
-    return Evidence(
-        guarded(_without_set_aside(proving), rare_level(proving)),
-        bound,
-        DEFAULT_DELTA,
-        proving.misses,
-        spec.names,
-        proving,
-    )
+    return Evidence(_boxes(proving), bound, DEFAULT_DELTA, proving.misses, spec.names, proving)
 
 
-def _without_set_aside(engine: Engine) -> Table:
-    """The arms, with boxes that say nothing where nothing can be said, and all where nothing is left to be proved."""
-    if engine.is_complete:
-        return _without_dust(engine.arms, engine.asked_all)
-    unknown = engine.set_aside
-    if not unknown.any():
-        return engine.arms
-    arms = engine.arms.copy()
-    for low, high in (("mean_low", "mean_high"), ("risk_low", "risk_high")):
-        arms[low][unknown], arms[high][unknown] = -math.inf, math.inf
-    return arms
-
-
-def _without_dust(arms: Table, known: Mask) -> Table:
-    """The arms, where those that are known have boxes of one point: what was added to those is for proofs alone."""
-    arms = arms.copy()
-    for ends, estimate in ((("mean_low", "mean_high"), "average"), (("risk_low", "risk_high"), "risk")):
-        for end in ends:
-            arms[end][known] = arms[estimate][known]
-    return arms
+def _boxes(engine: Engine) -> Table:
+    """The arms with the boxes that are shown: those of known arms are points once nothing is left to be proved."""
+    known = engine.asked_all
+    arms = with_boxes(engine.arms, known if engine.is_complete else np.zeros_like(known), engine.set_aside)
+    return guarded(arms, rare_level(engine))
 
 
 class Findings(NamedTuple):
@@ -458,7 +429,9 @@ def _certificate(findings: Findings, arm: int) -> Certificate:
 def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[ArmReport, ...]:
     """Every arm, in the user's units."""
     spec, ready = engine.spec, engine.ready
-    seen = PolicyState(spec, engine.state._replace(arms=_without_dust(evidence.arms, engine.asked_all)))
+    seen = PolicyState(
+        spec, engine.state._replace(arms=with_boxes(evidence.arms, engine.asked_all, evidence.engine.set_aside))
+    )
     proved, returned, reason = findings.proved.tolist(), findings.answer.tolist(), findings.dominators.tolist()
     rivals, margins = findings.rivals.tolist(), _margins(engine, findings.answer)
     means, mean_lows, mean_highs = seen.mean.tolist(), seen.mean_low.tolist(), seen.mean_high.tolist()

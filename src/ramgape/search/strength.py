@@ -31,7 +31,7 @@ from ramgape.core.comparisons import BY_ALL
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.rare import note_extremes
 from ramgape.core.rows import Rows
-from ramgape.core.table import Table
+from ramgape.core.table import Table, note_boxes
 from ramgape.questions import BetterThan, Pareto
 from ramgape.questions.best import Best
 from ramgape.search.engine import Engine
@@ -89,6 +89,20 @@ def guarded(arms: Table, level: float) -> Table:
         distance = max(float((side * (arms[far][seen] - average)).max()), 0.0)
         wide = side * np.maximum(side * arms[end][seen], side * average + chance * distance)
         arms[end][seen] = np.where(np.isfinite(arms[end][seen]), wide, arms[end][seen])
+    note_boxes(arms)
+    return arms
+
+
+def with_boxes(arms: Table, known: Mask, unknown: Mask) -> Table:
+    """The arms, with boxes of one point for those that are known, and without boxes for those that were set aside.
+
+    The boxes of the latter are inverted in a search, so that no rule waits for them. They prove nothing.
+    """
+    arms = arms.copy()
+    for low, high, middle in (("mean_low", "mean_high", "average"), ("risk_low", "risk_high", "risk")):
+        arms[low][unknown], arms[high][unknown] = -math.inf, math.inf
+        arms[low][known] = arms[high][known] = arms[middle][known]
+    note_boxes(arms)
     return arms
 
 
@@ -105,17 +119,10 @@ class Pairs:
         risk_ahead = getattr(kernels, "risk_ahead", None) or engine.spec.risk.ahead_by(kernels)
         self._kernels = kernels.mean_ahead, risk_ahead
         state = engine.state
-        arms = state.arms.copy()
-        known = engine.asked_all
-        for low, high, middle in (("mean_low", "mean_high", "average"), ("risk_low", "risk_high", "risk")):
-            arms[low][known] = arms[high][known] = arms[middle][known]
-        # The box of an arm that was set aside is inside out, so that nothing waits for it; it proves nothing.
-        aside = engine.set_aside
-        for low, high in (("mean_low", "mean_high"), ("risk_low", "risk_high")):
-            arms[low][aside], arms[high][aside] = -math.inf, math.inf
         level = rare_level(engine)
         level = -math.log(unseen) if unseen is not None and level > 0.0 else level
-        self._rows = Rows.of(state._replace(arms=guarded(arms, level)))
+        arms = guarded(with_boxes(state.arms, engine.asked_all, engine.set_aside), level)
+        self._rows = Rows.of(state._replace(arms=arms))
         self._problem = self._rows.problems[0]
         note_extremes(self._rows.arms)
         self._problem.rare_level = level
@@ -138,8 +145,6 @@ class Pairs:
 
     def _boxes(self, one: int, other: int, objective: int) -> float:
         row, rival = self._rows.arms[one], self._rows.arms[other]
-        if row.mean_low > row.mean_high or rival.mean_low > rival.mean_high:
-            return -math.inf
         return float(row.mean_low - rival.mean_high if objective == 0 else rival.risk_low - row.risk_high)
 
     def lead(self, one: int, other: int, objective: int) -> float:
