@@ -30,6 +30,7 @@ NOT_RUN = {
     "docs/guides/machines-old.md": 1,
     "docs/guides/server.md": 1,
     "docs/guides/studies.md": 1,
+    "docs/guides/timing.md": 1,
     "docs/index.md": 1,
 }
 

@@ -850,7 +850,6 @@ def test_a_study_file_has_a_rate(tmp_path: Path, clock: Time) -> None:
     file = read_study_file(path)
     assert file.rate == "1000/h"
     study = Study.create(file.name, file.commands, **file.options)
-    code, _ = make_trials(study, file, 1, f"sqlite:///{tmp_path / 'none.db'}", 0)
-    assert code == 0
+    assert make_trials(study, file, 1, f"sqlite:///{tmp_path / 'none.db'}", None) == 0
     assert study.done
     assert clock.now() == pytest.approx(5 * 3.6)

@@ -196,6 +196,7 @@ def test_frame_has_one_row_per_arm() -> None:
         "risk_interval",
         "risk_shown_interval",
         *("price", "spent"),  # of which there are none here
+        *("word", "p", "support", "objectives", "constraints"),
     }
 
 

@@ -122,7 +122,7 @@ def test_gaussian_rewards_and_budgets_take_it_too() -> None:
     assert result.truth is not None
     assert result.truth.eps_correct
     budget = simulate("paper:46", risk=Deficit(0.3), budget=400, seed=1)
-    assert budget.interval_bound == "empirical-bernstein"
+    assert budget.interval_bound == "pairwise"
 
 
 def steer(problem, count, average, variance, level, low, high):  # type: ignore[no-untyped-def]

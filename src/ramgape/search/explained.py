@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from ramgape.views.plots.plot import Plot
 
 SCHEMA_VERSION = 1  # of `to_dict`: raised when a key changes its meaning or goes
-UNBOUNDED = {"doubt": math.inf}  # what None stands for, of a number that JSON cannot write; elsewhere NaN
+# What None stands for, of a number that JSON cannot write; elsewhere NaN.
+UNBOUNDED = {"doubt": math.inf, "at_most_behind": math.inf, "low": -math.inf, "high": math.inf}
 
 Made = TypeVar("Made")
 
@@ -254,6 +255,9 @@ def _restored(hint: Any, value: Any, name: str = "") -> Any:
         return tuple(map(_restored, each, value))
     if hint is float:
         return UNBOUNDED.get(name, math.nan) if value is None else float(value)
+    if get_origin(hint) is dict:
+        inner = get_args(hint)[1]
+        return {key: _restored(inner, each, name) for key, each in value.items()}
     return dict(value) if isinstance(value, dict) else value
 
 

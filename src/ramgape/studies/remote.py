@@ -435,7 +435,7 @@ def _word(flag: bool) -> str:
 
 def _observed(row: Json) -> Observed:
     """An observation out of the server's table."""
-    known = {name: row[name] for name in ImportedRow._fields}
+    known = {name: row[name] for name in ImportedRow._fields if name in row}
     told_at, info = row["told_at"], row["info"]
     known["told_at"] = None if told_at is None else read_time(told_at)
     known["info"] = None if info is None else json.dumps(info)
