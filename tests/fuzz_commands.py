@@ -306,6 +306,8 @@ def complaints(
     """What must not be."""
     if case.verb == "storage check" and code == 1 and stdout and not stderr:
         return  # the store is damaged, which is no error of the command
+    if case.verb == "study done" and code == 1 and stdout and not stderr:
+        return  # it is not done
     if code == -1 or "Traceback" in stderr:
         yield f"ended with a traceback: {' | '.join(stderr.split(chr(10))[-8:])}"
         return

@@ -560,7 +560,7 @@ def test_list_bounds() -> None:
         name: (bound.assumptions, bound.risks, bound.goals, bound.narrows, bound.meaning)
         for name, bound in BOUNDS.items()
     }
-    assert {(row["noise"], row["risk"], row["goal"]): row["bound"] for row in printed["auto"]} == AUTOMATIC
+    assert {(row["assumption"], row["risk"], row["goal"]): row["bound"] for row in printed["auto"]} == AUTOMATIC
     table = call("list", "bounds").stdout
     assert all(name in table for name in [*BOUNDS, "auto"])
     assert set(AUTOMATIC.values()) <= {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "adr"
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "project" / "adr"
 PAGES = sorted(FOLDER.glob("[0-9]*.md"))
 PARTS = ["Context", "Decision", "What else was tried", "Consequences"]
 

@@ -18,7 +18,8 @@ from ramgape.search.spec import make_spec
 from ramgape.simulation.simulation import simulated_spec
 
 SOURCE = Path(ramgape.__file__).parent
-WRITERS = ("core", "bounds", "policies", "risks", "search/engine.py", "search/spending.py", "search/assembly.py")
+ENGINES = ("search/engine.py", "search/lanes.py", "search/outcome_engine.py", "search/spending.py")
+WRITERS = ("core", "bounds", "policies", "risks", "search/assembly.py", *ENGINES)
 OPTIONS: dict[str, Any] = {"reward_range": (0.0, 1.0), "epsilon": 0.05}
 
 

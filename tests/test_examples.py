@@ -48,9 +48,9 @@ EXTENDING = {
     "bound.py": "union: 4,635 pulls",
     "distribution.py": "Pareto set steady, crashing, after 758 pulls; the truth: ('steady', 'crashing')",
     "policy.py": "largest-box: Pareto set 1, 2 after 16,985 pulls",
+    "question.py": "above the floor: 1 2 3 4 5 6 7",
     "risk.py": "Pareto set 1 2",
     "store.py": '{"study": "coins", "told": 20}',
-    "task.py": "above the floor: 1 2 3 4 5 6 7",
 }
 
 

@@ -49,7 +49,9 @@ def finish(study: Study, count: int = 1) -> ramgape.Result:
 def unlike(result: ramgape.Result) -> dict[str, Any]:
     """What a study that was extended and one that asked for that from the start have in common."""
     shown = {key: value for key, value in result.to_dict().items() if key != "extensions"}
-    return shown | {"guarantee": result.guarantee.partition(" The paper's Theorem 1")[0]}
+    guarantee = result.guarantee.partition(" The paper's Theorem 1")[0]
+    certified = shown["certified"] and shown["certified"] | {"guarantee": guarantee}
+    return shown | {"guarantee": guarantee, "certified": certified}
 
 
 def in_memory(name: str = "coins", **options: Any) -> Study:
@@ -118,8 +120,10 @@ def test_comparisons_count_for_all_tolerances(create: Callable[..., Study], stor
     )
     for column in ("epsilon", "pair_levels", "pair_scales", "mean_scales", "risk_scales", "alpha", "snapshot"):
         assert (began.problem[column] == now.problem[column]).all(), column
-    assert not began.problem["any_epsilon"][0]
+    assert began.problem["any_epsilon"][0]
     assert now.problem["any_epsilon"][0]
+    exact = in_memory(epsilon=0).spec.search
+    assert not make_state(exact, exact.bound, exact.delta).problem["any_epsilon"][0]
     assert now.search["epsilon"][0] == 0.0
     if storage is not None:
         with Study.load("coins", storage) as again:

@@ -50,7 +50,7 @@ class Bound:
     Args:
         name: As it is given in a search.
         source: The module that implements it, by name within this package, or anything that has its kernels.
-        noises: The rewards that it is valid for.
+        assumptions: The rewards that it is valid for.
         serves: What the risks that it serves are made of (risks/table.py).
         meaning: In a line.
         goals: "confidence" if its boxes prove something, "budget" if they steer only.
@@ -116,7 +116,7 @@ class Bound:
         """Whether it serves such rewards and such a risk.
 
         Args:
-            noise: By name (assumptions.py).
+            assumption: By name (assumptions.py).
             made_of: What the risk is made of (risks/table.py).
         """
         return assumption in self.assumptions and not {*self.serves}.isdisjoint(
@@ -364,7 +364,7 @@ def usual_bound(assumption: str, made_of: tuple[str, ...], goal: str, *, pairs: 
     """The bound that `auto` stands for.
 
     Args:
-        noise: By name (assumptions.py).
+        assumption: By name (assumptions.py).
         made_of: What the risk is made of (risks/table.py).
         goal: "confidence" or "budget".
         pairs: Whether it may go by comparisons of two arms.
@@ -409,7 +409,7 @@ def resolve_bound(name: str | Bound, assumption: str, risk: Any, goal: str, *, p
 
     Args:
         name: "auto", a name, or the bound itself.
-        noise: By name (assumptions.py).
+        assumption: By name (assumptions.py).
         risk: The measure.
         goal: "confidence" or "budget".
         pairs: Whether "auto" may stand for comparisons of two arms.

@@ -54,7 +54,7 @@ class AllCommands(Commands, CommandTable):
         ),
         "list": Line(
             "listing.show_list",
-            "List the tasks, policies, bounds, risks, instances or extensions, and what they mean.",
+            "List the questions, policies, bounds, risks, instances or extensions, and what they mean.",
         ),
         "study": Line(
             "study.app", "Search with trials of your own, over hours or weeks, from any number of processes at once."

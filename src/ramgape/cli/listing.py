@@ -122,7 +122,7 @@ def describe_bounds() -> dict[str, Any]:
     rows = [
         {
             "name": name,
-            "noises": list(bound.assumptions),
+            "assumptions": list(bound.assumptions),
             "risks": list(bound.risks),
             "goals": list(bound.goals),
             "narrows": bound.narrows,
@@ -131,7 +131,7 @@ def describe_bounds() -> dict[str, Any]:
         for name, bound in BOUNDS.items()
     ]
     automatic = [
-        {"noise": assumption, "risk": risk, "goal": goal, "bound": bound}
+        {"assumption": assumption, "risk": risk, "goal": goal, "bound": bound}
         for (assumption, risk, goal), bound in AUTOMATIC.items()
     ]
     return {"bounds": rows, "auto": automatic}

@@ -218,7 +218,7 @@ def _frame(source: Source, kind: str) -> Found:
         missing = "openpyxl" if kind == "Excel" else "pyarrow"
         raise MissingExtra(what=str(error.name or missing), allowed=extra) from None
     except Exception as error:  # noqa: BLE001 - of whatever kind the packages raise for a damaged file
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = next(iter(f"{error}".splitlines()), type(error).__name__)
         raise InvalidData(what=source.name, allowed=f"a whole {kind} file", hint=f" ({shorten(reason)})") from None
     return Found(kind, FrameRows(source.name, frame))
 

@@ -228,7 +228,7 @@ class Measure:
         """What is remembered of rewards, and what is estimated from it.
 
         Args:
-            noise: By name (assumptions.py).
+            assumption: By name (assumptions.py).
         """
         from ramgape.risks import means
 

@@ -16,7 +16,7 @@ TRIALS = 300
 
 
 def check_question(question: Question) -> None:
-    """Try whether a task does what a search relies on.
+    """Try whether a question does what a search relies on.
 
     - What boxes prove is so: of random boxes, whenever every arm is settled up to epsilon, the answer is right up to
       epsilon for means and risks anywhere in the boxes.
@@ -25,7 +25,7 @@ def check_question(question: Question) -> None:
     - A search for it ends, with a right answer, and there is a sentence for it.
 
     Args:
-        task: The task, with parameters that make sense for means and risks from 0 to 1, and for arms a, b and c.
+        question: The question, with parameters that make sense for means and risks from 0 to 1, and for arms a, b and c.
 
     Raises:
         AssertionError: It does not; says what was expected and what came.
