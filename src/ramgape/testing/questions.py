@@ -25,7 +25,7 @@ def check_question(question: Question) -> None:
     - A search for it ends, with a right answer, and there is a sentence for it.
 
     Args:
-        question: The question, with parameters that make sense for means and risks from 0 to 1, and for arms a, b and c.
+        question: With parameters that make sense for means and risks from 0 to 1, and for arms a, b and c.
 
     Raises:
         AssertionError: It does not; says what was expected and what came.
