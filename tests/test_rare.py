@@ -16,7 +16,7 @@ from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
 from ramgape.studies.specification import StudySpec, make_study_spec
 
-BEST: dict[str, Any] = {"question": "best-mean", "epsilon": 0.02, "alarm": "off"}
+BEST: dict[str, Any] = {"question": "best", "epsilon": 0.02, "alarm": "off"}
 
 
 def search(names: str = "ab", **options: Any) -> Engine:
@@ -115,7 +115,7 @@ def test_timeouts_in_both_arms_seldom_deceive(runs: int) -> None:
 
     wrong = 0
     for seed in range(runs):
-        engine = search(max_pulls=1_000)
+        engine = search(max_trials=1_000)
         play(engine, reward, seed)
         wrong += engine.stopped == "confidence" and not engine.answer()[0]
     assert wrong <= 0.15 * runs
@@ -142,7 +142,7 @@ def test_rare_gives_the_arms_of_the_answer_enough_trials() -> None:
 
 def test_rare_holds_for_a_finished_table() -> None:
     rewards = {"a": smooth(100, 1, 1.0).tolist(), "b": smooth(100, 2, 0.5).tolist()}
-    options: dict[str, Any] = {"question": "best-mean", "epsilon": 0.02, "shared": False}
+    options: dict[str, Any] = {"question": "best", "epsilon": 0.02, "shared": False}
     assert analyze(rewards, **options).result.goal_reached
     assert analyze(rewards, **options, rare=0.05).result.goal_reached
     result = analyze(rewards, **options, rare=0.02).result
@@ -171,7 +171,7 @@ def test_rare_is_an_option_of_identify() -> None:
     def pull(arm: str) -> float:
         return {"a": 1.0, "b": 0.0}[arm] + 0.1 * float(generator.normal())
 
-    result = identify(pull, ["a", "b"], epsilon=0.2, question="best-mean", rare=0.1)
+    result = identify(pull, ["a", "b"], epsilon=0.2, question="best", rare=0.1)
     assert result.goal_reached
     assert result.arm("a").pulls >= 29  # ln .05 / ln .9
 

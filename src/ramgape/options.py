@@ -200,6 +200,9 @@ class GoalOptions(TypedDict, total=False):
             "Scores are on the items of a test set, one an arm and item: population, the items are all there are; "
             "sample, they are some of a larger world; or how many there are in all, of which these are a random "
             "sample."}})]
+    seeds: Annotated[Any, Option(TRIALS, NAME, doors=(IDENTIFY, STUDY), shell=False, help=
+        "Seeds, data splits or games that all arms share, `range(50)` for example: `pull(arm, seed)` gets one at a "
+        "time, the same ones in the same order for every arm. Arms are compared by their differences on them.")]
     outcomes: Annotated[Mapping[str, Any] | None, Option(TRIALS, OUTCOMES, doors=OUTCOMES_AT, shell=False, help=
         "Where a trial gives several outcomes by name: what is assumed of each, a range such as (0, 1), unknown, "
         "gaussian or heavy:kurtosis=10.")]

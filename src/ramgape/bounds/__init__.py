@@ -66,6 +66,7 @@ class Bound:
             order; nothing else is assumed of how rewards come about.
         compares_pairs: It compares two arms in another way than by their boxes, and brings `mean_ahead` and perhaps
             `risk_ahead` (core/comparisons.py).
+        paired: It compares arms on seeds that they share, and needs such.
         designates: It may prove an answer that was fixed beforehand, by the rewards since then, where epsilon is 0.
         explores: Its width has a constant of exploration, by the names and the function that it brings.
         boxless: It makes no boxes.
@@ -88,6 +89,7 @@ class Bound:
     means_only: bool = False
     in_rounds: bool = False
     compares_pairs: bool = False
+    paired: bool = False
     designates: bool = False
     explores: bool = False
     boxless: bool = False
@@ -260,6 +262,19 @@ BOUNDS: dict[str, Bound] = {
             rigour=APPROXIMATE,
         ),
         Bound(
+            "central-limit-paired",
+            "central_limit_paired",
+            (UNKNOWN,),
+            (UNRANGED,),
+            "the same, on seeds that all arms share: by the variance of the differences",
+            sides=2.0,
+            spent=0.05,
+            narrows=False,
+            compares_pairs=True,
+            paired=True,
+            rigour=APPROXIMATE,
+        ),
+        Bound(
             "items",
             "items",
             ("items",),
@@ -357,10 +372,11 @@ USUAL = {
     **{(assumption, "confidence"): bounds for assumption, bounds in CONFIDENT.items()},
     **{(assumption, "budget"): ("budget",) for assumption in CONFIDENT},
 }
+ON_SEEDS = ("central-limit-paired", "central-limit")  # rewards of any kind, where arms share seeds
 BOXLESS = "none"  # the same for policies that look at no box
 
 
-def usual_bound(assumption: str, made_of: tuple[str, ...], goal: str, *, pairs: bool) -> str:
+def usual_bound(assumption: str, made_of: tuple[str, ...], goal: str, *, pairs: bool, seeds: bool = False) -> str:
     """The bound that `auto` stands for.
 
     Args:
@@ -368,6 +384,7 @@ def usual_bound(assumption: str, made_of: tuple[str, ...], goal: str, *, pairs: 
         made_of: What the risk is made of (risks/table.py).
         goal: "confidence" or "budget".
         pairs: Whether it may go by comparisons of two arms.
+        seeds: Whether arms share seeds.
 
     Examples:
         >>> usual_bound("bounded", RISKS["std"].made_of, "confidence", pairs=True)
@@ -375,7 +392,8 @@ def usual_bound(assumption: str, made_of: tuple[str, ...], goal: str, *, pairs: 
         >>> usual_bound("bounded", RISKS["cvar"].made_of, "confidence", pairs=True)
         'empirical-bernstein'
     """
-    able = [name for name in USUAL[assumption, goal] if pairs or not BOUNDS[name].compares_pairs]
+    usual = ON_SEEDS if seeds and (assumption, goal) == (UNKNOWN, "confidence") else USUAL[assumption, goal]
+    able = [name for name in usual if pairs or not BOUNDS[name].compares_pairs]
     return next((name for name in able if BOUNDS[name].suits(assumption, made_of)), able[-1])
 
 
@@ -404,7 +422,9 @@ def plain_bound(bound: str | Bound) -> str | Bound:
     return chosen.name if BOUNDS.get(chosen.name) is chosen else chosen
 
 
-def resolve_bound(name: str | Bound, assumption: str, risk: Any, goal: str, *, pairs: bool = True) -> str | Bound:
+def resolve_bound(
+    name: str | Bound, assumption: str, risk: Any, goal: str, *, pairs: bool = True, seeds: bool = False
+) -> str | Bound:
     """The bound meant by a name, or one from outside as it is; or an error that lists the bounds which serve.
 
     Args:
@@ -413,6 +433,7 @@ def resolve_bound(name: str | Bound, assumption: str, risk: Any, goal: str, *, p
         risk: The measure.
         goal: "confidence" or "budget".
         pairs: Whether "auto" may stand for comparisons of two arms.
+        seeds: Whether arms share seeds.
 
     Examples:
         >>> from ramgape import MeanVariance
@@ -421,7 +442,9 @@ def resolve_bound(name: str | Bound, assumption: str, risk: Any, goal: str, *, p
     """
     if not isinstance(name, Bound):
         registry.find("bound", name, ["auto", *BOUNDS])
-    chosen = the_bound(usual_bound(assumption, risk.made_of, goal, pairs=pairs) if name == "auto" else name)
+    if name == "auto":
+        name = usual_bound(assumption, risk.made_of, goal, pairs=pairs, seeds=seeds)
+    chosen = the_bound(name)
     if not (chosen.suits(assumption, risk.made_of) and goal in chosen.goals):
         serving = [
             known for known, bound in BOUNDS.items() if bound.suits(assumption, risk.made_of) and goal in bound.goals

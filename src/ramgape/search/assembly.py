@@ -194,7 +194,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     if spec.items is not None:
         record["item_count"] = len(spec.items) if spec.items.population else math.inf
         record["first_item"] = spec.risk.kernels(spec.assumption).columns
-        record["dust"] = dust_of(len(spec.items), low, high)
+        record["dust"] = 0.0 if spec.shares_seeds else dust_of(len(spec.items), low, high)
     # Tasks that weigh mistakes themselves have shrunken their estimates already.
     shrinks = rule_of(spec.policy).shrinks and spec.items is None  # what is known exactly needs none of it
     record["shrinks"] = spec.goal == "budget" and shrinks and not spec.question.weighs

@@ -404,8 +404,9 @@ def proving_bound(spec: Spec) -> str | Bound:
     """The bound of the search, or after a budget the one that serves such rewards."""
     if spec.delta is not None:
         return spec.bound
-    pairs = spec.question.compares_pairs and not spec.shared
-    return usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=pairs)
+    in_risk = spec.shares_seeds and spec.question.about_risk
+    pairs = spec.question.compares_pairs and not (spec.shared or in_risk)
+    return usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=pairs, seeds=spec.shares_seeds)
 
 
 def goal_of(spec: Spec) -> Goal:
@@ -517,8 +518,9 @@ def _guarantee(
         return f"Undecided: {cut_off_trials(spec, engine.arms)}."
     if stopped == "constant":
         return f"Undecided: {equal_rewards(spec, engine.arms)}"
+    none_left = f"there are no {'seeds' if spec.shares_seeds else 'items'} left, and {samples:,} trials"
     if stopped == "exhausted" and certified is None:
-        return f"Undecided: there are no items left, and {samples:,} trials prove nothing of a larger world."
+        return f"Undecided: {none_left} prove nothing of a larger world."
     if certified is None:
         guess = "the returned set is the best guess after" if stopped != "data" else "it is a best guess from"
         number = f"{samples:,} {'pulls' if stopped != 'data' else 'rewards'}"
@@ -535,7 +537,7 @@ def _guarantee(
     if stopped == "spend" and spec.goal == "confidence":
         return f"Undecided: the money, {spec.spend:g} in all, did not last until the goal. So far: {supported}"
     if stopped == "exhausted":
-        return f"Undecided: there are no items left, and {samples:,} trials were not enough. So far: {supported}"
+        return f"Undecided: {none_left} were not enough. So far: {supported}"
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_trials:,} pulls came before the goal. So far: {supported}"
     if stopped == "data":

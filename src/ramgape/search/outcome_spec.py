@@ -70,7 +70,7 @@ OF_ONE_REWARD = (
     "cv",
     "resolution",
 )
-UNUSABLE = ("exploration", "returned", "rare")
+UNUSABLE = ("exploration", "returned", "rare", "seeds")
 PART = 0.05  # of a range: what counts as much as a tolerance where there is none
 REWARD = "reward"  # the outcome of trials that give one number
 

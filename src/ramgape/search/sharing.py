@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ramgape.assumptions import UNKNOWN
 from ramgape.bounds import the_bound
 from ramgape.errors import InvalidData, require, shorten
 
@@ -28,7 +29,9 @@ def check_sharing(asked: dict[str, Any]) -> dict[str, Any]:
             "one with intervals for each arm where arms share blocks: comparisons of two arms need independent arms"
         )
         require(not the_bound(asked["bound"]).compares_pairs, "bound", allowed, asked["bound"])
-    return {"shared": bool(shared), "pairs": asked["question"].compares_pairs and not shared}
+    # On shared seeds nothing pairs risks: what intervals of all of delta say of those is more.
+    in_risk = asked["seeds"] is not None and asked["assumption"] == UNKNOWN and asked["question"].about_risk
+    return {"shared": bool(shared), "pairs": asked["question"].compares_pairs and not (shared or in_risk)}
 
 
 def refuse_block(arm: str, block: str) -> NoReturn:

@@ -21,7 +21,7 @@ from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.estimands import check_estimand
 from ramgape.search.extension import Extension
 from ramgape.search.first_statement import with_reach
-from ramgape.search.items import Items, check_budget_fits, check_size, make_items
+from ramgape.search.items import FEWEST_ITEMS, Items, check_budget_fits, check_size, make_items
 from ramgape.search.pricing import check_prices, kind_of_goal
 from ramgape.search.sharing import check_sharing
 
@@ -76,6 +76,11 @@ class Spec:
     def rewards(self) -> Assumption:
         """What rewards are: the row of their assumption."""
         return ASSUMPTIONS[self.assumption]
+
+    @property
+    def shares_seeds(self) -> bool:
+        """Whether rewards of any kind are compared on seeds that all arms share."""
+        return self.assumption == UNKNOWN and self.items is not None
 
     @property
     def is_open(self) -> bool:
@@ -253,7 +258,11 @@ def make_spec(arms: Iterable[object], *, fewest: int = 2, **options: Unpack[Opti
 def check_rewards(asked: Asked) -> Asked:
     """The assumption, with its parameters, and the range of the rewards."""
     usual = UNKNOWN if asked["reward_range"] is None else BOUNDED
-    if asked["items"] is not None:
+    if asked["seeds"] is not None:
+        require(asked["items"] is None, "seeds", "absent with items, which all arms share anyway", asked["seeds"])
+        asked["items"] = _seeds_as_items(asked["seeds"])
+    unranged = asked["seeds"] is not None and asked["reward_range"] is None
+    if asked["items"] is not None and not unranged:
         usual = ITEMS
         asked["assumption"] = (
             None if asked["assumption"] == BOUNDED else asked["assumption"]
@@ -267,7 +276,10 @@ def check_rewards(asked: Asked) -> Asked:
     for name, value in parameters.items():
         require(asked[name] is None, name, "given once, by itself or with the assumption", asked[name])
         asked[name] = value
-    if (assumption == ITEMS) != (asked["items"] is not None):
+    if unranged:
+        allowed = f"{UNKNOWN}, or with a reward_range {BOUNDED}, where arms share seeds"
+        require(assumption == UNKNOWN, "assumption", allowed, asked["assumption"])
+    elif (assumption == ITEMS) != (asked["items"] is not None):
         allowed = f"{ITEMS} or {BOUNDED} with items" if asked["items"] is not None else "another one without items"
         require(False, "assumption", allowed, asked["assumption"])
     reward_range = check_reward_range(assumption, asked["reward_range"])
@@ -275,6 +287,15 @@ def check_rewards(asked: Asked) -> Asked:
     known_name(asked["returned"], ["last", "smallest-doubt"], "returned")
     span = 1.0 if reward_range is None else reward_range[1] - reward_range[0]
     return {**asked, "assumption": assumption, "reward_range": reward_range, "span": span}
+
+
+def _seeds_as_items(seeds: Any) -> Items:
+    """Seeds that all arms meet in one random order, as items of which there are more in the world."""
+    allowed = f"a list of at least {FEWEST_ITEMS} different ones, for example range(50)"
+    require(isinstance(seeds, Iterable) and not isinstance(seeds, str | bytes), "seeds", allowed, seeds)
+    given = tuple(seeds)
+    require(len(given) >= FEWEST_ITEMS, "seeds", allowed, list(given))
+    return Items(given, population=False)
 
 
 def check_objectives(asked: Asked) -> Asked:
@@ -409,14 +430,19 @@ def compares_pairs(asked: Asked, goal: str) -> bool:
     """Whether the bound that is asked for, or that `auto` stands for, compares two arms at once."""
     bound = asked["bound"]
     if bound == "auto":
-        bound = usual_bound(asked["assumption"], asked["risk"].made_of, goal, pairs=asked["pairs"])
+        seeds = asked["items"] is not None
+        bound = usual_bound(asked["assumption"], asked["risk"].made_of, goal, pairs=asked["pairs"], seeds=seeds)
     return the_bound(bound).compares_pairs
 
 
 def check_method(asked: Asked) -> Asked:
     """The bound, what is returned, and how much a budget explores."""
     goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
-    bound = choose_bound(asked["bound"], asked["assumption"], asked["risk"], goal, policy, asked["pairs"])
+    seeds = asked["assumption"] == UNKNOWN and asked["items"] is not None
+    bound = choose_bound(asked["bound"], asked["assumption"], asked["risk"], goal, policy, asked["pairs"], seeds=seeds)
+    if asked["assumption"] == UNKNOWN and the_bound(bound).compares_pairs:
+        allowed = "central-limit-paired where arms share seeds" if seeds else "another one where arms share no seeds"
+        require(the_bound(bound).paired == seeds, "bound", allowed, bound)
     served = asked["question"].compares_pairs or not the_bound(bound).compares_pairs
     require(served, "bound", f"another one for question {asked['question']}", bound)
     if asked["rare"] is not None:
@@ -579,7 +605,7 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
 
 
 def choose_bound(
-    bound: str | Bound, assumption: str, risk: Measure, goal: str, policy: str, pairs: bool
+    bound: str | Bound, assumption: str, risk: Measure, goal: str, policy: str, pairs: bool, *, seeds: bool = False
 ) -> str | Bound:
     """The bound that is meant; a policy that looks at no box needs none, and one that goes by boxes needs boxes."""
     if rule_of(policy).bound:
@@ -587,7 +613,7 @@ def choose_bound(
     boxless = goal == "budget" and rule_of(policy).boxless
     if bound == "auto" and boxless:
         bound = BOXLESS
-    bound = resolve_bound(bound, assumption, risk, goal, pairs=pairs and policy == BY_PAIRS)
+    bound = resolve_bound(bound, assumption, risk, goal, pairs=pairs and policy == BY_PAIRS, seeds=seeds)
     require(boxless or not the_bound(bound).boxless, "bound", f"one with intervals for policy {policy}", bound)
     by_boxes = goal == "confidence" and rule_of(policy).own_answer
     allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"

@@ -46,16 +46,6 @@ STRONGEST = 14.0  # ln of the largest evidence that a p-value tells apart
 RIVALS = 3  # the arms that tell most against an arm being best
 
 
-def pair_bound(spec: Spec) -> str | Bound:
-    """The bound by which two arms are compared: that of the search, or the usual one for such rewards."""
-    if the_bound(spec.bound).compares_pairs and spec.delta is not None:
-        return spec.bound
-    proving = spec.delta is not None or the_bound(spec.bound).in_rounds
-    if spec.shared or proving or not spec.question.compares_pairs:
-        return spec.bound if spec.delta is not None else box_bound(spec)
-    return usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=True)
-
-
 def box_bound(spec: Spec) -> str | Bound:
     """The bound whose boxes are shown for single arms."""
     if spec.delta is not None and not the_bound(spec.bound).compares_pairs:
@@ -369,7 +359,7 @@ def _comparing(spec: Spec) -> str | Bound:
         or spec.assumption not in ("unknown", "bounded", "gaussian", "items")
     ):
         return spec.bound
-    bound = usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=True)
+    bound = usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=True, seeds=spec.shares_seeds)
     return bound if BOUNDS[bound].suits(spec.assumption, spec.risk.made_of) else spec.bound
 
 
@@ -412,7 +402,9 @@ def _p_values(pairs: Pairs, spec: Spec, answer: Mask, references: NDArray[np.int
                 def beaten(level: float, a: int = other, b: int = arm) -> bool:
                     return pairs.ahead(a, b, 0, 0.0, level)
 
-                total += math.exp(pairs.evidence(beaten)) if pairs.lead(other, arm, 0) > 0.0 else 0.0
+                found_one = math.exp(pairs.evidence(beaten)) if pairs.lead(other, arm, 0) > 0.0 else 0.0
+                # Where arms share items, each comparison has a time of its own, and none may be averaged.
+                total = total + found_one if spec.items is None else max(total, found_one)
             # The average over all other arms; those that were left out only make it larger.
             found[arm] = min(1.0, (count - 1) / total) if total > 0.0 else 1.0
     elif isinstance(question, BetterThan):
