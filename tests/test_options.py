@@ -74,6 +74,8 @@ NAMES = {name for name, row in OPTIONS.items() if row.doors} - GROUPS.keys() - {
 # be given. The table itself stands in options.py.
 RESOLVED = {
     "search/spec.py: Spec",
+    "search/outcome_spec.py: a dictionary",
+    "search/outcome_spec.py: a sequence",
     "simulation/forecast.py: Plan",
     "simulation/lower_bound.py: LowerBound",
     "search/inference.py: a dictionary",

@@ -17,6 +17,7 @@ from ramgape.common.old_names import OPTION_NAMES, present_value, reading
 from ramgape.common.parsing import (
     as_typed,
     assumptions,
+    known_values,
     number_or_name,
     number_or_pairs,
     number_range,
@@ -51,7 +52,8 @@ STUDIES = (STUDY, FILE)
 PRICED = (IDENTIFY, SIMULATE, STUDY, FILE)
 RUN = "Study.run"  # which takes `Trials`: how it makes trials is no part of a study
 CALLING = (IDENTIFY, RUN)
-OUTCOMES_AT = (IDENTIFY, ANALYZE, STUDY)  # several outcomes per trial
+OF_OUTCOMES = ("outcomes", "objectives", "constraints", "known")  # options about several outcomes per trial
+OUTCOMES_AT = (IDENTIFY, ANALYZE, STUDY, FILE)  # several outcomes per trial
 
 # The panels of a command's help, which are the sections of the reference.
 TRIALS, GOAL, RISK = "What a trial is", "What to ask for", "What counts as risk"
@@ -78,6 +80,7 @@ PRICES = Kind(number_or_pairs, "ARM=NUMBER,...")
 LEVEL = Kind(number_or_name, "NUMBER")
 ITEMS_FILE = Kind(as_typed, "FILE")
 OUTCOMES, WISHES = Kind(assumptions, "NAME=LO,HI"), Kind(as_typed, "TEXT")
+KNOWN = Kind(known_values, "NAME:ARM=NUMBER,...")
 TEXTS, NAMES = Kind(as_typed, "TEXT,..."), Kind(as_typed, "ARM")  # of names one each time that the option is given
 
 
@@ -103,6 +106,7 @@ class Option(NamedTuple):
     doors: tuple[str, ...] = ALL
     shell: bool = True
     at: Mapping[str, Mapping[str, Any]] = {}
+    singular: str = ""  # how the option of a command is called that is given once for each
 
     def text(self, shell: bool = False) -> str:
         """What it means, in full, for Python or for the shell."""
@@ -203,14 +207,14 @@ class GoalOptions(TypedDict, total=False):
     seeds: Annotated[Any, Option(TRIALS, NAME, doors=(IDENTIFY, STUDY), shell=False, help=
         "Seeds, data splits or games that all arms share, `range(50)` for example: `pull(arm, seed)` gets one at a "
         "time, the same ones in the same order for every arm. Arms are compared by their differences on them.")]
-    outcomes: Annotated[Mapping[str, Any] | None, Option(TRIALS, OUTCOMES, doors=OUTCOMES_AT, shell=False, help=
+    outcomes: Annotated[Mapping[str, Any] | None, Option(TRIALS, OUTCOMES, doors=OUTCOMES_AT, singular="outcome", help=
         "Where a trial gives several outcomes by name: what is assumed of each, a range such as (0, 1), unknown, "
         "gaussian or heavy:kurtosis=10.")]
-    objectives: Annotated[Any, Option(GOAL, WISHES, doors=OUTCOMES_AT, shell=False, help=
+    objectives: Annotated[Any, Option(GOAL, WISHES, doors=OUTCOMES_AT, singular="objective", help=
         "What is wanted of the outcomes, such as 'maximize mean(accuracy)' or 'minimize quantile(latency, 0.95)'.")]
-    constraints: Annotated[Any, Option(GOAL, WISHES, doors=OUTCOMES_AT, shell=False, help=
+    constraints: Annotated[Any, Option(GOAL, WISHES, doors=OUTCOMES_AT, singular="constraint", help=
         "Limits that an arm must keep, such as 'quantile(latency, 0.95) <= 2'.")]
-    known: Annotated[Mapping[str, Any] | None, Option(TRIALS, NAME, doors=OUTCOMES_AT, shell=False, help=
+    known: Annotated[Mapping[str, Any] | None, Option(TRIALS, KNOWN, doors=OUTCOMES_AT, help=
         "Outcomes that are not measured: for each of them its value by arm.")]
     price: Annotated[Mapping[Any, float] | float | str | None, Option(TRIALS, PRICES, doors=PRICED, help=
         "What a trial of each arm costs, one number for all, or told: with each answer. What a trial tells is weighed "

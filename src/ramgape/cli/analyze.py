@@ -48,7 +48,7 @@ SHUFFLE = "Take items in a random order with this seed. Default: the order of th
 
 def file_layout(
     arm_column: Annotated[Text, option(DATA, "NAME", ARM_COLUMN, "--arm-column", "--arm")] = None,
-    reward_column: Annotated[Text, option(DATA, "NAME", REWARD_COLUMN, "--reward-column", "--outcome")] = None,
+    reward_column: Annotated[Text, option(DATA, "NAME", REWARD_COLUMN)] = None,
     item_column: Annotated[Text, option(DATA, "NAME", ITEM_COLUMN)] = None,
     block_column: Annotated[Text, option(DATA, "NAME", BLOCK_COLUMN)] = None,
     cluster_column: Annotated[Text, option(DATA, "NAME", CLUSTER_COLUMN)] = None,
@@ -94,6 +94,10 @@ def analyze(
     [bold]ramgape analyze log.csv --arm-column model --reward-column score --reward-range 0 1[/bold]
     the set, what is certain of each arm, and which arms should get the next 10 trials
 
+    [bold]ramgape analyze runs.csv --objective 'max mean(accuracy)' --objective 'min mean(cost)'[/bold]
+    [bold]    --constraint 'quantile(latency, 0.95) <= 2' --epsilon accuracy=0.02,cost=0.001[/bold]
+    several outcomes of each trial, which are columns; a wide table has columns model:outcome
+
     [bold]ramgape analyze logs/*.eval[/bold]
     logs of inspect_ai: models are compared on the same samples
 
@@ -127,6 +131,7 @@ def analyze(
         from ramgape.data.files import analyze_files
 
         further = parse_number(next_pulls, "next")
+        layout = plain_outcome(options, layout)
         analysis = analyze_files(data, options, layout, written, next_pulls=further, skip_empty=skip_empty, watch=watch)
     with gate:
         if out.as_json:
@@ -137,6 +142,16 @@ def analyze(
         out.write(analysis)
         gate.write(analysis, analysis.result, out.plot)
     gate.leave(analysis.result)
+
+
+def plain_outcome(options: Options, layout: Layout) -> Layout:
+    """An outcome that is only named, --outcome score: the column with the rewards, of which nothing is assumed."""
+    named = [name for name, assumed in (options.get("outcomes") or {}).items() if not assumed]
+    if len(named) != 1 or options.get("objectives") is not None or len(options["outcomes"] or {}) != 1:
+        return layout
+    require(layout.reward is None, "--outcome", "absent beside --reward-column, which means the same", named[0])
+    del options["outcomes"]
+    return layout._replace(reward=named[0])
 
 
 @contextmanager

@@ -20,12 +20,15 @@ from ramgape.options import (
     FLAG,
     GOAL,
     GROUPS,
+    KNOWN,
     METHOD,
     NAMES,
+    OUTCOMES,
     RANGE,
     RISK,
     RUNS,
     TRIALS,
+    WISHES,
     Option,
     options_at,
     renamed,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
     from ramgape.trials.backend import TrialEngine
 
+SEVERAL = (NAMES, OUTCOMES, WISHES, KNOWN)  # kinds of options that are given once for each
 ARMS, AROUND, OUTPUT = "What to choose from", "What to compare it with", "Output"
 PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; others stand where they are
 
@@ -118,10 +122,12 @@ def _parameter(name: str, row: Option, *, hidden: bool = False) -> inspect.Param
     """A row as a parameter of a command; its default as one would type it."""
     flag, default = row.kind is FLAG, None if hidden else row.default
     switch: Any = bool | None if default is None else bool
-    kind: Any = switch if flag else {RANGE: tuple[str, str] | None, NAMES: list[str] | None}.get(row.kind, Text)
+    kind: Any = switch if flag else {RANGE: tuple[str, str] | None}.get(row.kind, Text)
+    if row.kind in SEVERAL:
+        kind = list[str] | None
     if not flag and isinstance(default, int | float):
         default = f"{default:_}" if isinstance(default, int) else f"{default:g}"
-    written = f"--{name.replace('_', '-')}"
+    written = f"--{(row.singular or name).replace('_', '-')}"
     declared = typer.Option(
         f"{written}/--no-{written[2:]}" if flag and default is not False else written,
         metavar=row.kind.metavar,

@@ -9,7 +9,7 @@ import typer
 from ramgape.cli.options import AsJson, Name, Storage, Text
 from ramgape.cli.stores import opened_study
 from ramgape.cli.streams import write_json
-from ramgape.cli.work import INFO, PRICE, REWARD, REWARD_OPTION, details, one_reward, show_answer
+from ramgape.cli.work import INFO, OUTCOMES, PRICE, REWARD, REWARD_OPTION, details, one_result, show_answer
 from ramgape.common.formatting import plural
 from ramgape.common.parsing import parse_number
 
@@ -27,13 +27,14 @@ def observe(
     arm: Annotated[str, typer.Argument(metavar="ARM", help="The arm.", show_default=False)],
     reward: Annotated[Text, typer.Argument(metavar="REWARD", help=REWARD.says, show_default=False)] = None,
     reward_option: Annotated[Text, typer.Option("--reward", metavar="NUMBER", help=REWARD_OPTION.says)] = None,
+    outcomes: Annotated[Text, typer.Option("--outcomes", metavar="JSON", help=OUTCOMES.says)] = None,
     price: Annotated[Text, typer.Option("--price", metavar="NUMBER", help=PRICE.says)] = None,
     info: Annotated[Text, typer.Option("--info", metavar="JSON", help=INFO.says)] = None,
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell the reward of a trial that was made without asking."""
-    value = one_reward(reward, reward_option)
+    (value,) = one_result(reward, reward_option, outcomes).values()
     with opened_study(name, storage) as study:
         answer = study.observe(arm, value, **details(price, info))
     show_answer(answer.accepted, answer.done, {"arm": arm}, as_json)

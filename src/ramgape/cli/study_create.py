@@ -80,13 +80,15 @@ def make(
     options: StudyOptions,
 ) -> tuple[Study, bool]:
     """The study, and whether it is new."""
+    from ramgape.search.objectives import outcomes_in
     from ramgape.studies.study import Study
 
     def attempt(exist_ok: bool) -> Study:
         if start is None:
             return Study.create(name, arms, storage=url, exist_ok=exist_ok, **options)
+        asked = None if options.get("objectives") is None else outcomes_in(options)
         with start.located():
-            return Study.create(name, arms, storage=url, exist_ok=exist_ok, data=start.pairs(), **options)
+            return Study.create(name, arms, storage=url, exist_ok=exist_ok, data=start.pairs(asked), **options)
 
     try:
         return attempt(exist_ok=False), True

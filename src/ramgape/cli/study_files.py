@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import IO, Annotated
+from typing import IO, Annotated, Any
 
 import typer
 
@@ -135,16 +135,18 @@ class WarmStart:
     def __init__(self, file: str, form: str | None, arm_column: Text, reward_column: Text) -> None:
         self.file, self._form, self._columns = file, form_of(file, form), (arm_column, reward_column)
         self._place = ""
-        self._read: list[tuple[str, str, float]] | None = None
+        self._read: list[tuple[str, str, Any]] | None = None
 
-    def pairs(self) -> Iterator[tuple[str, float]]:
-        """Arms and rewards; a stream is read once."""
+    def pairs(self, outcomes: Container[str] | None = None) -> Iterator[tuple[str, Any]]:
+        """Arms and rewards, or outcomes where some are asked about; a stream is read once."""
         if self._read is None:
             from ramgape.studies.files import read_rows
 
             with reading(self.file) as stream, options_named():
-                rows = read_rows(stream, self._form, *self._columns)
-                self._read = [(place, row.arm, row.reward) for place, row in rows]
+                rows = read_rows(stream, self._form, *self._columns, outcomes=outcomes)
+                self._read = [
+                    (place, row.arm, row.reward if row.outcomes is None else row.outcomes) for place, row in rows
+                ]
         for place, arm, reward in self._read:
             self._place = place
             yield arm, reward

@@ -33,20 +33,26 @@ Json = dict[str, Any]
 # --- what is read ----------------------------------------------------------------------------------------------------
 
 
-def one_reward(argument: str | None, given: str | None) -> float:
-    """The reward as a number, given as an argument or an option; the study checks its range."""
-    if (argument is None) == (given is None):
-        got = "none" if given is None else "two"
-        allowed = "given, as the last argument or with --reward"
-        raise InvalidSpec(what="one reward", allowed=allowed, given=got)
-    return read_reward(str(argument if given is None else given))
+def one_result(argument: str | None, given: str | None, outcomes: str | None) -> Json:
+    """The reward as a number, or the outcomes by name; the study checks their ranges."""
+    there = [text for text in (argument, given, outcomes) if text is not None]
+    if len(there) != 1:
+        allowed = "given, as the last argument or with --reward, or several outcomes with --outcomes"
+        raise InvalidSpec(what="one reward", allowed=allowed, given="none" if not there else "two")
+    return read_result(there[0], named=outcomes is not None)
 
 
-def read_reward(text: str) -> float:
-    """A reward as it is typed."""
-    with suppress(ValueError):
-        return read_number(text)
-    raise InvalidSpec(what="reward", allowed="a number", given=shorten(text)) from None
+def read_result(text: str, *, named: bool = False) -> Json:
+    """A reward as it is typed, or outcomes as a JSON object."""
+    if not named and not text.lstrip().startswith("{"):
+        with suppress(ValueError):
+            return {"reward": read_number(text)}
+        raise InvalidSpec(what="reward", allowed="a number", given=shorten(text)) from None
+    with suppress(ValueError, RecursionError):
+        found = json.loads(text)
+        if isinstance(found, dict):
+            return {"outcomes": found}
+    raise InvalidSpec(what="outcomes", allowed="a JSON object of numbers", given=shorten(text))
 
 
 def details(price: str | None, info: str | None) -> Json:
@@ -72,7 +78,7 @@ def told_pair(text: str) -> Json:
     pull, equals, reward = text.partition("=")
     if not equals:
         raise InvalidSpec(what="--tell", allowed="written PULL=REWARD", given=shorten(text))
-    return {"pull": pull, "reward": read_reward(reward)}
+    return {"pull": pull, **read_result(reward)}
 
 
 def failed_pair(text: str) -> Json:
@@ -91,11 +97,12 @@ def read_results(file: str) -> list[tuple[str, Json]]:
         for line, found in read_objects(stream, source):
             place = f"{source}, line {line}"
             pull = found.get("pull", found.get("id"))
-            if not isinstance(pull, str) or "reward" not in found:
-                allowed = '"pull" (or "id") and "reward"'
-                raise InvalidSpec(place=place, verb="have", allowed=allowed, given=shorten(found))
             given = {name: found[name] for name in ("price", "info") if found.get(name) is not None}
-            results.append((place, {"pull": pull, "reward": found["reward"], **given}))
+            named = [name for name in ("reward", "outcomes") if name in found]
+            if not isinstance(pull, str) or len(named) != 1:
+                allowed = '"pull" (or "id") and "reward", or "outcomes" where there are several'
+                raise InvalidSpec(place=place, verb="have", allowed=allowed, given=shorten(found))
+            results.append((place, {"pull": pull, named[0]: found[named[0]], **given}))
     return results
 
 
@@ -203,8 +210,10 @@ class OnServer:
         """Report results and get the next trials."""
         results = [given for _, given in told]
         for given in results:
-            if isinstance(given["reward"], float) and not math.isfinite(given["reward"]):
-                raise InvalidSpec(what="reward", allowed="a number", given=str(given["reward"]))
+            named = given.get("outcomes")
+            for name, value in (named if isinstance(named, dict) else given).items():
+                if isinstance(value, float) and not math.isfinite(value):
+                    raise InvalidSpec(what=name, allowed="a number", given=str(value))
         return self._study.exchange(results, list(failed), list(backs), known=[], **wanted)
 
     def renew(self, pulls: Sequence[str], lease: float | None) -> Json:
@@ -250,6 +259,7 @@ def tell_reward(
     pull: str | None,
     reward: str | None,
     reward_option: str | None,
+    outcomes: str | None,
     source: str | None,
     price: str | None,
     info: str | None,
@@ -259,17 +269,20 @@ def tell_reward(
 
     [bold]ramgape study tell models a1b2c3-17 -0.5[/bold]
 
+    [bold]ramgape study tell models a1b2c3-17 --outcomes '{"accuracy": 1, "cost": 0.02}'[/bold]
+
     The first answer to a pull wins. One that comes later changes nothing and is not
     accepted, which is no error. Of many, all are stored or, after an error, none.
     """
     told: list[tuple[str | None, Json]]
     if source is not None:
-        require(pull is None and reward_option is None, "--from", "given without a pull and a reward", pull or "both")
+        alone = pull is None and reward_option is None and outcomes is None
+        require(alone, "--from", "given without a pull and a reward", pull or "both")
         told = list(read_results(source))
     elif pull is None:
         raise InvalidSpec(what="a pull and its reward", allowed="given, or --from FILE", given="neither")
     else:
-        told = [(None, {"pull": pull, "reward": one_reward(reward, reward_option), **details(price, info)})]
+        told = [(None, {"pull": pull, **one_result(reward, reward_option, outcomes), **details(price, info)})]
     found = use(lambda study: study.exchange(told, [], [], NOTHING))
     if source is None:
         show_answer(found["accepted"][0], found["done"], {"pull": pull}, as_json)
@@ -366,14 +379,15 @@ NAME = Word("name", "NAME", "The study.", required=True)
 PULL = Word("pull", "PULL", "The id that ask gave, such as a1b2c3-17.", required=True)
 REWARD = Word("reward", "REWARD", "What came out.")
 REWARD_OPTION = Word("reward_option", "NUMBER", "The reward, instead of as an argument.", "--reward")
+OUTCOMES = Word("outcomes", "JSON", "Several outcomes by name, in place of a reward.", "--outcomes")
 PRICE = Word("price", "NUMBER", "What the trial has cost, in a study whose prices are told.", "--price")
 INFO_HELP = 'What else to keep with the answer, as a JSON object: {"model_version": "3.1"}.'
 INFO = Word("info", "JSON", INFO_HELP, "--info")
 FROM = Word(
     "source",
     "FILE",
-    'Many answers at once: a file with JSON objects, one a line, with "pull" (or "id") and "reward", perhaps "price" '
-    'and "info"; - for stdin.',
+    'Many answers at once: a file with JSON objects, one a line, with "pull" (or "id") and "reward" or "outcomes", '
+    'perhaps "price" and "info"; - for stdin.',
     "--from",
 )
 COUNT = Word("count", "COUNT", "How many pulls to have; fewer come if these may be enough.", "--count", "1")
@@ -382,7 +396,7 @@ WORKER_HELP = "Who asks. After a restart, whoever has a name gets its own open p
 WORKER = Word("worker", "NAME", WORKER_HELP, "--worker")
 LEASE_HELP = "Seconds after which a pull without an answer is given to somebody else; none: never."
 LEASE = Word("lease", "SECONDS", LEASE_HELP, "--lease", "3600")
-TELL_HELP = "A pull and its reward; may be given many times."
+TELL_HELP = "A pull and its reward, or a JSON object of its outcomes; may be given many times."
 TELL = Word("told", "PULL=REWARD", TELL_HELP, "--tell", many=True)
 FAIL_HELP = "A pull whose trial has failed, and perhaps why; may be given many times."
 FAIL = Word("failed", "PULL[=REASON]", FAIL_HELP, "--fail", many=True)
@@ -393,7 +407,7 @@ PULLS = PULL._replace(name="pulls", metavar="PULL...", many=True)
 
 VERBS: Mapping[str, tuple[Callable[..., int | None], tuple[Word, ...]]] = {
     "ask": (ask, (NAME, COUNT, WORKER, LEASE)),
-    "tell": (tell_reward, (NAME, PULL._replace(required=False), REWARD, REWARD_OPTION, FROM, PRICE, INFO)),
+    "tell": (tell_reward, (NAME, PULL._replace(required=False), REWARD, REWARD_OPTION, OUTCOMES, FROM, PRICE, INFO)),
     "exchange": (exchange, (NAME, TELL, FROM, FAIL, BACK, NEXT, WORKER, LEASE)),
     "fail": (fail, (NAME, PULL, REASON)),
     "give-back": (give_back, (NAME, PULL)),

@@ -11,9 +11,18 @@
     quick = "sort --parallel=1 data-{seed}.txt"     # run by the shell
     merge = ["./merge", "data-{seed}.txt"]          # run as it is
 
-A table [price] may say what a trial of each arm costs. All other keys of [study] are the keywords of `Study.create`.
-Paths are relative to the file; `items`, a test set, may be that of one (see `read_items`). In a line for the shell
-{arm}, {seed} and {item} are one word each, and must stand outside quotes (see `placeholders`).
+A table [price] may say what a trial of each arm costs. With `objectives` a trial has several outcomes: elapsed, user,
+system (seconds), memory (bytes), and the numbers of a JSON object on the last line of the output. What is assumed of
+them stands in a table:
+
+    [outcomes]
+    accuracy = {range = [0, 1], epsilon = 0.02}
+    elapsed = {noise = "unknown", epsilon = 0.1}
+
+A table [known] has values that are not measured, {large = 2.0, small = 0.2} by outcome. All other keys of [study] are
+the keywords of `Study.create`. Paths are relative to the file; `items`, a test set, may be that of one (see
+`read_items`). In a line for the shell {arm}, {seed} and {item} are one word each, and must stand outside quotes (see
+`placeholders`).
 
 With `reward = "elapsed"` less is better, the assumption about times is "unknown" (an asymptotic guarantee; "bounded"
 has them in [0, timeout], for a finite-sample one), and a failed trial counts as the timeout or more ("censored"): that
@@ -49,10 +58,13 @@ from ramgape.storage.urls import anchored, has_password, parse_url
 from ramgape.trials.calls import check_timeout, interval_of
 
 REWARDS = ("output", "elapsed")
+RESOURCES = ("elapsed", "user", "system", "memory")  # outcomes that every command has
+OUTCOMES: Literal["outcomes"] = "outcomes"  # what a trial gives, where more than its reward is asked about
 KEEP = "keep"  # what commands print: its end is read
 NULL, PIPE, INHERIT = "null", "pipe", "inherit"
 LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
 
+TABLES = ("price", "outcomes", "known")  # options that may be tables of their own
 KEYS = ("name", "reward", "storage", "cwd", *options_at(FILE))
 
 
@@ -102,7 +114,7 @@ class StudyFile:
     path: Path | None
     name: str
     commands: dict[str, Command]
-    reward: Literal["output", "elapsed"]
+    reward: Literal["output", "elapsed", "outcomes"]
     timeout: float | None
     folder: Path
     storage: str | None
@@ -160,23 +172,28 @@ def read_study_file(path: Path) -> StudyFile:
         raise InvalidSpec(place=str(path), allowed=f"valid TOML: {error}") from None
     with located(str(path)):
         for key in found:
-            known_name(key, ("study", "arms", "price"), "every table")
+            known_name(key, ("study", "arms", *TABLES), "every table")
         study, arms = _table(found, "study"), _table(found, "arms")
-        if "price" in found:
-            require(
-                "price" not in study, "price", "given once, in [study] or as a table of its own", study.get("price")
-            )
-            study = study | {"price": _table(found, "price")}
+        for name in TABLES:
+            if name in found:
+                allowed = "given once, in [study] or as a table of its own"
+                require(name not in study, name, allowed, study.get(name))
+                study = study | {name: _table(found, name)}
     with located(f"{path}, [study]", RamgapeError):
         study = renamed(study)
         for key in study:
             known_name(key, KEYS, "every key")
         folder = _folder(study.get("cwd", "."), path)
-        reward = known_name(study.get("reward", "output"), REWARDS, "reward")
+        options = {key: study[key] for key in options_at(FILE) if key in study and key not in ("timeout", "rate")}
+        if "objectives" in study:
+            require("reward" not in study, "reward", "absent with objectives, which say it", study.get("reward"))
+            reward: str = OUTCOMES
+            options["outcomes"] = dict.fromkeys(RESOURCES, "unknown") | options.get("outcomes", {})
+        else:
+            reward = known_name(study.get("reward", "output"), REWARDS, "reward")
         timeout = _timeout(study.get("timeout"), reward)
         storage = _storage(study.get("storage"), path)
         interval_of(study.get("rate"))
-        options = {key: study[key] for key in options_at(FILE) if key in study and key not in ("timeout", "rate")}
         if isinstance(options.get("items"), str):
             options["items"] = read_items(path.parent / options["items"])
         earlier: list[dict[str, Any]] = []
@@ -197,7 +214,7 @@ def read_study_file(path: Path) -> StudyFile:
         path=path,
         name=study.get("name", path.stem),
         commands=commands,
-        reward=cast(Literal["output", "elapsed"], reward),
+        reward=cast(Any, reward),
         timeout=timeout,
         folder=folder,
         storage=storage,

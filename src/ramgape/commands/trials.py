@@ -27,7 +27,7 @@ import numpy as np
 from ramgape.commands.descendants import MARK, Descendants
 from ramgape.commands.placeholders import Command, fill, variable_of
 from ramgape.commands.process import KEPT, Child, Tail, peak_memory
-from ramgape.commands.study_files import INHERIT, KEEP, NULL, PIPE, StudyFile, how_run
+from ramgape.commands.study_files import INHERIT, KEEP, NULL, OUTCOMES, PIPE, RESOURCES, StudyFile, how_run
 from ramgape.commands.watchdog import TrialGuard
 from ramgape.common.checks import is_text
 from ramgape.common.files import read_number
@@ -129,7 +129,7 @@ class CommandTrials:
         self._shell: Finished | None = None  # what its start takes
         self.times: defaultdict[str, list[float]] = defaultdict(list)  # of the runs made here, by arm
 
-    def __call__(self, arm: str, seed: int, item: object = None) -> float | Outcome:
+    def __call__(self, arm: str, seed: int, item: object = None) -> Any:
         """Run the arm's command with the seed of the trial, and on an item if there are any."""
         self._check_in_time(arm)
         around = self._file.execution
@@ -149,11 +149,11 @@ class CommandTrials:
                 self._failed[arm] += 1
             raise
         self._in_time.add(arm)
-        return (
-            reward
-            if self._file.reward == "output"
-            else Outcome(reward, info={OURS: measured(finished) | printed(finished) | how_run(self._file, arm)})
-        )
+        if self._file.reward == "output":
+            return reward
+        kept = {} if self._file.reward == OUTCOMES else measured(finished) | printed(finished)
+        kept |= how_run(self._file, arm)
+        return Outcome(reward, info={OURS: kept}) if kept else reward
 
     @property
     def timeout(self) -> float | None:
@@ -464,10 +464,11 @@ def printed(finished: Finished) -> dict[str, dict[str, float]]:
     return {}
 
 
-def reward_of(finished: Finished, reward: str, timeout: float | None, strict: bool = True) -> float:
+def reward_of(finished: Finished, reward: str, timeout: float | None, strict: bool = True) -> Any:
     """The reward of a trial: its time, or the last line of its output. What has none has failed.
 
-    Unless `strict`, an exit code other than 0 is no failure.
+    With "outcomes" it is all of these by name: its times and its memory, and the JSON object on its last line. Unless
+    `strict`, an exit code other than 0 is no failure.
 
     >>> reward_of(Finished(0, 0.25, "reading ... done", ""), "elapsed", 10.0)
     0.25
@@ -482,6 +483,9 @@ def reward_of(finished: Finished, reward: str, timeout: float | None, strict: bo
         raise FailedTrial(f"{_ended_by(finished)}{_ending(finished.errors)}")
     if reward == "elapsed":
         return finished.seconds
+    if reward == OUTCOMES:
+        used = {name: value for name, value in measured(finished).items() if name in RESOURCES and value is not None}
+        return {"elapsed": finished.seconds, **used, **printed(finished).get("outcomes", {})}
     last = finished.output.strip().splitlines()[-1].strip() if finished.output.strip() else ""
     try:
         return read_number(last)

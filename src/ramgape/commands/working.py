@@ -17,10 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ramgape.commands.placeholders import Command
-from ramgape.commands.study_files import StudyFile, check_command
+from ramgape.commands.study_files import OUTCOMES, StudyFile, check_command
 from ramgape.commands.trials import CANNOT_START, CommandTrials, Finished, cannot_start
 from ramgape.errors import InvalidSpec
-from ramgape.search.outcome import Outcome
 from ramgape.search.result import Stopped
 from ramgape.studies.exchange import MOST_AT_ONCE, Pull
 from ramgape.studies.running import Runner
@@ -29,7 +28,7 @@ from ramgape.trials.calls import Calls, Limits
 from ramgape.trials.choice import engine_of
 from ramgape.trials.watching import watched
 
-Reward = Literal["output", "elapsed"]
+Reward = Literal["output", "elapsed", "outcomes"]
 
 LONGEST_HOST = 100  # letters
 
@@ -55,7 +54,7 @@ class WorkerTrials(CommandTrials):
         super().__init__(*known, **more)
         self._thread = threading.local()  # each makes a trial at a time
 
-    def for_pull(self, pull: Pull) -> float | Outcome:
+    def for_pull(self, pull: Pull) -> Any:
         """Make the trial of a pull."""
         self._thread.pull = pull.id
         return self(pull.arm, pull.seed, pull.item)
@@ -145,7 +144,8 @@ def file_for_worker(words: list[str], study: Study, reward: Reward, timeout: flo
             if "{arm}" not in words[0]:
                 error.what = "the command"
             raise
-    return StudyFile(None, study.name, OneCommand(command), reward, timeout, folder, None, {})
+    given: Reward = reward if study.measured is None else OUTCOMES
+    return StudyFile(None, study.name, OneCommand(command), given, timeout, folder, None, {})
 
 
 def own_name() -> str:

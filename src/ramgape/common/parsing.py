@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import quote, unquote
 
 from ramgape.errors import InvalidSpec, known_name, require, shorten
@@ -41,17 +42,40 @@ def number_range(texts: Sequence[str], what: str) -> tuple[float | int | None, .
     return tuple(parse_number(text, f"each end of the {what.replace('_', ' ')}") for text in texts)
 
 
-def tolerance(text: str, what: str) -> float | tuple[float | int | None, ...] | str | None:
-    """A tolerance, or with a comma one for the mean and one for the risk; a share stays text.
+def tolerance(text: str, what: str) -> Any:
+    """A tolerance, or with a comma one for the mean and one for the risk, or some by name; a share stays text.
 
     >>> tolerance("0.02", "epsilon"), tolerance("0.01,0.005", "epsilon"), tolerance("5%", "epsilon")
     (0.02, (0.01, 0.005), '5%')
     """
+    if "=" in text:
+        return parse_tolerances(text, what)
     if text.strip().endswith("%"):
         return text
     if "," not in text:
         return parse_number(text, what)
     return tuple(parse_number(part.strip(), f"each part of {what}") for part in text.split(","))
+
+
+def parse_tolerances(text: str, what: str) -> dict[str, float | int | str | None]:
+    """Tolerances as they are typed, accuracy=0.02,quantile(latency, 0.95)=0.2; one number, or a share, by itself.
+
+    >>> parse_tolerances("accuracy=0.02,quantile(latency, 0.95)=0.2", "epsilon")
+    {'accuracy': 0.02, 'quantile(latency, 0.95)': 0.2}
+    """
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(text + ","):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            parts.append(text[start:place])
+            start = place + 1
+    found: dict[str, float | int | str | None] = {}
+    for part in parts:
+        name, equals, number = part.rpartition("=")
+        name = name.strip()
+        require(bool(equals) and bool(name) and name not in found, what, "written NAME=NUMBER,..., each once", text)
+        found[name] = number.strip() if number.strip().endswith("%") else parse_number(number.strip(), what)
+    return found
 
 
 def number_or_name(text: str, what: str = "") -> float | int | str | None:
@@ -83,20 +107,34 @@ def number_or_pairs(text: str, what: str) -> float | int | str | dict[str, float
 
 
 def assumptions(texts: Sequence[str], what: str) -> dict[str, str]:
-    """What is assumed of outcomes, NAME=TEXT each: a range LO,HI, or an assumption by name.
+    """What is assumed of outcomes, NAME=TEXT each: a range LO,HI, or an assumption by name; a name alone has none.
 
     >>> assumptions(["accuracy=0,1", "latency=unknown"], "outcome")
     {'accuracy': '0,1', 'latency': 'unknown'}
     """
     found: dict[str, str] = {}
     for text in texts:
-        name, equals, assumed = text.partition("=")
+        name, _, assumed = text.partition("=")
         name = name.strip()
-        require(
-            bool(equals) and bool(name) and name not in found, what, "written NAME=LO,HI or NAME=TEXT, each once", text
-        )
+        require(bool(name) and name not in found, what, "written NAME=LO,HI or NAME=TEXT, each once", text)
         found[name] = assumed.strip()
     return found
+
+
+def known_values(texts: Sequence[str], what: str) -> dict[str, dict[str, float | int | None]]:
+    """Outcomes that are not measured, NAME:ARM=NUMBER,... each.
+
+    >>> known_values(["price:small=0.2,large=2"], "known")
+    {'price': {'small': 0.2, 'large': 2}}
+    """
+    found = {}
+    for text in texts:
+        name, colon, values = text.partition(":")
+        pairs = number_or_pairs(values, what) if colon else None
+        allowed = "written NAME:ARM=NUMBER,..., each once"
+        require(isinstance(pairs, dict) and bool(name.strip()) and name.strip() not in found, what, allowed, text)
+        found[name.strip()] = pairs
+    return found  # type: ignore[return-value]
 
 
 def as_typed(value: object, what: str) -> object:

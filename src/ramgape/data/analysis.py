@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ramgape.common.checks import check_many
 from ramgape.data.accumulator import USUAL_WORDS, Accumulator
 from ramgape.data.batch import Batch, as_number
+from ramgape.data.file_rows import Layout
 from ramgape.data.item_tables import Units
 from ramgape.data.missing import is_missing
 from ramgape.data.reading import Analysis, Reading, share_blocks
@@ -26,9 +27,10 @@ from ramgape.data.tables import (
     batches,
     check_columns,
     complete_columns,
+    kind_of,
 )
 from ramgape.errors import InvalidData, InvalidReward, located, require, shorten
-from ramgape.options import ANALYZE, Options, renamed, shows_options
+from ramgape.options import ANALYZE, OF_OUTCOMES, Options, renamed, shows_options
 
 if TYPE_CHECKING:
     pass
@@ -107,18 +109,23 @@ def analyze(
         {'A': 1}
     """
     options = cast("Options", renamed(options))
+    given = (arm_column, reward_column, item_column, block_column, cluster_column)
+    several = any(options.get(name) is not None for name in OF_OUTCOMES)
     if _are_paths(rows):
-        from ramgape.data.file_rows import FileOptions, Layout
+        from ramgape.data.file_rows import FileOptions
         from ramgape.data.files import analyze_files
 
-        named = (arm_column, reward_column, item_column, block_column, cluster_column)
         written = FileOptions(delimiter, decimal, encoding, shuffle)
         further: dict[str, Any] = {"arms": arms, "next_pulls": next_pulls, "skip_empty": skip_empty}
-        return analyze_files(rows, options, Layout(*named, wide), written, **further)
+        return analyze_files(rows, options, Layout(*given, wide), written, **further)
     for name, value in {"delimiter": delimiter, "decimal": decimal, "encoding": encoding, "wide": wide or None}.items():
         require(value is None, name, "absent where the data are no file", value)
     table = as_table(rows)
-    columns = complete_columns(table, Columns(arm_column, reward_column, item_column, block_column, cluster_column))
+    if several:
+        arm, reward, item, block, cluster = (None if label is None else str(label) for label in given)
+        layout = Layout(arm, reward, item, block, cluster)
+        return _analyze_outcomes(rows, table, options, layout, arms, next_pulls, skip_empty, shuffle)
+    columns = complete_columns(table, Columns(*given))
     check_columns(table, columns)
     units = None
     if table is not None and (
@@ -143,6 +150,38 @@ def analyze(
     return reading.infer()
 
 
+def _analyze_outcomes(
+    rows: Any,
+    table: LoggedTable | None,
+    options: Options,
+    layout: Layout,
+    arms: Iterable[object] | None,
+    next_pulls: int,
+    skip_empty: bool,
+    shuffle: int | None,
+) -> Analysis:
+    """The same for trials with several outcomes, of a table or in tuples."""
+    from ramgape.data.outcome_rows import OutcomeColumns, OutcomeReading, asked_of, of_table, of_tuples, settle_outcomes
+
+    asked = asked_of(options)
+    if table is None:
+        require(not layout.named, "arm_column, item_column and the like", "absent where rows are tuples", layout.named)
+        check_many(rows, "rows", "tuples (arm, outcomes)")
+        items, shared = options.get("items") is not None, bool(options.get("shared"))
+        trials = of_tuples(rows, items=items, shared=shared)
+        units = settle_outcomes(options, layout._replace(item="item" if items else None), shuffle)
+    else:
+        labels = [str(label) for label in table.labels]
+        kinds = {str(label): kind_of(table, label) for label in table.labels}
+        columns = OutcomeColumns(labels, kinds.__getitem__, layout, asked, "the table")
+        trials, units = of_table(table, columns), settle_outcomes(options, columns.layout, shuffle)
+    reading = OutcomeReading(options, arms, next_pulls, skip_empty=skip_empty, units=units)
+    for trial in trials:
+        reading.take(trial)
+    require(reading.rows > 0, "the data", "about at least one trial", "none", InvalidData)
+    return reading.infer()
+
+
 def _are_paths(rows: Any) -> bool:
     """Whether data are given by the path of a file, or by a list of paths."""
     if isinstance(rows, list | tuple) and rows:
@@ -152,7 +191,6 @@ def _are_paths(rows: Any) -> bool:
 
 def settle_table(table: LoggedTable, columns: Columns, options: Options, shuffle: int | None) -> Units | None:
     """What the rows of a table about items mean."""
-    from ramgape.data.file_rows import Layout
     from ramgape.data.files import settle
 
     labels = [columns.reward] if columns.arm is not None else arm_labels(table, columns)

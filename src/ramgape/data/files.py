@@ -44,7 +44,7 @@ from ramgape.data.text_rows import (
     read_lines,
 )
 from ramgape.errors import InvalidData, MissingExtra, located, require, shorten
-from ramgape.options import renamed
+from ramgape.options import OF_OUTCOMES, renamed
 
 if TYPE_CHECKING:
     from ramgape.data.reading import Analysis
@@ -350,6 +350,8 @@ def analyze_files(
         return Reading(options, arms, next_pulls, rows.words, skip_empty=left_out, units=units)
 
     files = expand(paths)
+    if any(options.get(name) is not None for name in OF_OUTCOMES):
+        return _analyze_outcomes(files, options, layout, written, arms, next_pulls, skip_empty, watch)
     for path in files:
         with open_source(path) as source:
             found = recognize(source, written)
@@ -386,6 +388,71 @@ def analyze_files(
     return replace(
         analysis.named(rows.layout.reward), understood=many + (understood or describe(kind.kind, rows.layout))
     )
+
+
+def _analyze_outcomes(
+    files: Sequence[Any],
+    options: Options,
+    layout: Layout,
+    written: FileOptions,
+    arms: Iterable[object] | None,
+    next_pulls: Any,
+    skip_empty: bool,
+    watch: Watch | None,
+) -> Analysis:
+    """The same for trials with several outcomes."""
+    from ramgape.data.outcome_rows import (
+        OutcomeColumns,
+        OutcomeReading,
+        asked_of,
+        kind_in,
+        of_rows,
+        settle_outcomes,
+    )
+
+    asked, missing = asked_of(options), str(options.get("na") or "").split(",")
+    reading: OutcomeReading | None = None
+    understood, logs = "", list[tuple[str, Sequence[Record]]]()
+    kind: Found | None = None
+
+    def take(source: Source | None, rows: TextRows, log: Log | None = None) -> str:
+        nonlocal reading, layout
+        first = rows.part()
+        given = layout if log is None else log.layout._replace(reward=None)
+        columns = OutcomeColumns(rows.header, kind_in(first[1], rows.header, missing), given, asked, rows.name)
+        layout = columns.layout
+        if reading is None:
+            repeats, origin = log is not None and layout.item is not None, "" if log is None else log.origin
+            units = settle_outcomes(options, layout, written.shuffle, repeats=repeats, origin=origin)
+            reading = OutcomeReading(options, arms, next_pulls, skip_empty=skip_empty or repeats, units=units)
+        for trial in of_rows(rows, columns, first):
+            reading.take(trial)
+            if watch is not None and source is not None:
+                watch(source, reading.rows)
+        return f"outcomes {list_names(asked, MOST_KEYS)}"
+
+    for path in files:
+        with open_source(path) as source:
+            found = recognize(source, written)
+            same = kind is None or (found.kind, found.format is None) == (kind.kind, kind.format is None)
+            given = "" if kind is None else f"{found.kind} after {kind.kind}"
+            require(same, source.name, "of the same kind as the files before it", given, InvalidData)
+            kind = found
+            if found.rows is None:
+                logs.append((source.name, found.records))
+            else:
+                about = take(source, found.rows)
+                understood = f"{describe(found.kind, layout)}; {about}"
+    assert kind is not None
+    if kind.format is not None:
+        log = merge(kind.format, logs, layout)
+        declared = dict(options.get("outcomes") or {})
+        options["outcomes"] = {name: (0.0, 1.0) for name in asked if kind.format.unit(name)} | declared
+        take(None, log.rows, log)
+        understood = log.understood.partition("; compared by")[0]
+    assert reading is not None
+    many = f"{len(files):,} files, " if len(files) > 1 else ""
+    return replace(reading.infer(), understood=many + understood)
 
 
 def describe(kind: str, layout: Layout) -> str:

@@ -71,7 +71,7 @@ class ItemTable(Accumulator):
         if self._units.clustered:
             allowed = "population or sample with clusters, of which nobody knows how many there are"
             require(known in (None, POPULATION, SAMPLE), "items", allowed, known)
-        self._scores: dict[tuple[int, int], float] = {}
+        self._scores: dict[tuple[int, int], Any] = {}
         self._times: Counter[tuple[int, int]] = Counter()  # that a score was told, where these are repetitions
         self._clusters: dict[int, str] = {}  # of the items
         self.repeated = 0
@@ -90,7 +90,8 @@ class ItemTable(Accumulator):
         assert items is not None
         self._check_rewards(names, rewards, place)
         numbers, count = self.mention(names, place).tolist(), len(self._items)
-        for position, (arm, item, reward) in enumerate(zip(numbers, items, rewards.tolist(), strict=True)):
+        scores = rewards.tolist() if rewards.ndim == 1 else list(rewards)  # of several outcomes a vector each
+        for position, (arm, item, reward) in enumerate(zip(numbers, items, scores, strict=True)):
             number = self._items[item]
             cell = arm, number
             if isinstance(self._known, Items) and len(self._items) > count:
@@ -107,7 +108,7 @@ class ItemTable(Accumulator):
                 continue
             self.repeated += earlier is not None
             self._scores[cell] = reward
-            if earlier not in (None, reward):
+            if earlier is not None and not np.array_equal(earlier, reward):
                 with located(place(position)):
                     what = f"the score of arm {names[position]!r} on item {item!r}"
                     require(False, what, f"the only one, or {earlier!r} again", reward, InvalidData)
@@ -150,7 +151,7 @@ class ItemTable(Accumulator):
         engine.look()
         return engine
 
-    def _in_order(self, arm_count: int) -> list[list[float]]:
+    def _in_order(self, arm_count: int) -> list[list[Any]]:
         """The scores of each arm in one order of the items, of which each arm has a beginning."""
         seen: list[set[int]] = [set() for _ in range(arm_count)]
         for arm, item in self._scores:
@@ -174,7 +175,7 @@ class ItemTable(Accumulator):
         for item in order:
             groups.setdefault(self._clusters[item], []).append(item)
         return [
-            [float(np.mean([self._scores[arm, item] for item in group])) for group in groups.values()]
+            [np.mean([self._scores[arm, item] for item in group], axis=0) for group in groups.values()]
             for arm in range(arm_count)
         ]
 

@@ -63,7 +63,7 @@ def complete_columns(table: LoggedTable | None, columns: Columns) -> Columns:
     given = columns[:2]
     if table is None or None not in given:
         return columns
-    kinds = [(label, _kind(table, label)) for label in table.labels if label not in columns[2:]]
+    kinds = [(label, kind_of(table, label)) for label in table.labels if label not in columns[2:]]
     found = [kind for _, kind in kinds]
     texts = [label for label, kind in kinds if kind == TEXT]
     usual = {"arm", "reward"} <= {label for label, _ in kinds if isinstance(label, str)}
@@ -75,7 +75,7 @@ def complete_columns(table: LoggedTable | None, columns: Columns) -> Columns:
     return Columns(*choose_columns(*given, kinds, "the table"), *columns[2:])
 
 
-def _kind(table: LoggedTable, label: Any) -> str | None:
+def kind_of(table: LoggedTable, label: Any) -> str | None:
     """Whether a column is of text or numbers, by its first rows; None for another one, or if nobody can tell."""
     column: Any = table.column(label) if table.labels.count(label) == 1 else None
     if isinstance(column, str | bytes) or not hasattr(column, "__len__") or not hasattr(column, "__iter__"):

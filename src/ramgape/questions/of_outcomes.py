@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -197,6 +198,17 @@ class Asked(ABC):
     def prepare(self) -> None:
         """Make the claims and their levels."""
 
+    @property
+    def remembered(self) -> list[Floats]:
+        """What was proved, and what was looked at in vain: arrays to be read, or written when a search goes on."""
+        return [table for claims in self._claims() for table in (claims.proved, claims.looked)]
+
+    def _claims(self) -> Iterator[Pairs | Singles]:
+        for value in vars(self).values():
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, Pairs | Singles):
+                    yield each
+
     @abstractmethod
     def plan(self, seen: Seen) -> Plan:
         """The answer, and what it needs most."""
@@ -338,7 +350,7 @@ class ParetoOf(Asked):
 
     def verify(self, seen: Seen, proofs: Proofs, *, anew: bool = False) -> None:
         if anew:
-            for claims in (self.aheads, self.covers, self.safe, self.unsafe):
+            for claims in self._claims():
                 claims.proved[:], claims.looked[:] = -np.inf, 0.0
         plan = self.plan(seen)
         answer, levels = plan.answer, self.levels

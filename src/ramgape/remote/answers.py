@@ -64,6 +64,13 @@ def mapping(given: Any, where: str) -> None:
     _require(isinstance(given, dict), where, "an object", given)
 
 
+def numbers(given: Any, where: str) -> None:
+    """Check that it is an object of numbers."""
+    mapping(given, where)
+    for name, value in given.items():
+        number(value, f"{where}.{name}")
+
+
 def text(longest: int = LONGEST_TEXT, *, empty: bool = True) -> Check:
     """A check for text that can be written, so many characters of it."""
 
@@ -150,6 +157,7 @@ PROGRESS = record(
 )
 ROWS = record(columns=each(text(LONGEST_NAME), 100), rows=each(each(anything, 100)), next=maybe(whole_number))
 OBSERVATION = record(
+    {"outcomes": maybe(numbers)},
     arm=ARM,
     reward=number,
     failed=flag,

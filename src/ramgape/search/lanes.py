@@ -21,7 +21,7 @@ from ramgape.core.kernel import Kernel
 from ramgape.core.rare import note_extremes, survives_unseen
 from ramgape.core.rows import Row, Rows
 from ramgape.core.statistics import all_sums
-from ramgape.core.table import STATISTICS
+from ramgape.core.table import STATISTICS, Memory, Table
 from ramgape.search.assembly import Adder, make_box, make_learn, make_look, make_state
 from ramgape.search.expressions import Expression
 from ramgape.search.spec import Spec
@@ -56,8 +56,7 @@ class Lane:
         self._alone = spec.risk.kernels(spec.assumption).narrowed > 0 or self.bound.columns > 0
         self._state = make_state(spec, spec.bound, spec.delta)
         self.rows = Rows.of(self._state)
-        # Intervals of single arms at other levels than the lane's own, by level, arm and part.
-        self._ends: dict[tuple[float, int], Row] = {}
+        self._ends: dict[tuple[float, int], Row] = {}  # the last boxes at other levels than the lane's own
         self.adder: Adder | None = None
         self.offset = float(user_risks(spec, 0.0)) if spec.question.about_risk else 0.0
 
@@ -66,6 +65,11 @@ class Lane:
         """The table of the arms, to be read."""
         self.rows.write(self._state)
         return self._state.arms
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether its bound and its risk are of this package, whose changes are noted."""
+        return isinstance(self.spec.bound, str) and type(self.spec.risk).__module__.startswith("ramgape.")
 
     @property
     def sides(self) -> float:
@@ -85,8 +89,18 @@ class Lane:
         self.rows.write(self._state)
         other._state = self._state.copy()
         other.rows = Rows.of(other._state)
-        other._ends = {key: row.copy() for key, row in self._ends.items()}
+        other._ends = dict(self._ends)
         return other
+
+    @property
+    def tables(self) -> tuple[Table, Memory, Table]:
+        """What its values have led to: tables of the arms, the memory and the search, to be read; see `reload`."""
+        self.rows.write(self._state)
+        return self._state.arms, self._state.memory, self._state.search
+
+    def reload(self) -> None:
+        """Go on from what was written into `tables`."""
+        self.rows, self._ends = Rows.of(self._state), {}
 
     def learn(self, arm: int, value: float) -> None:
         """Learn one value of an arm."""
@@ -250,17 +264,13 @@ class Lane:
         """An arm's interval of which each end fails with a chance of e^-level, whatever else its box has to know."""
         known = self._ends.get((level, arm))
         if known is None or known.pulls != row.pulls:
-            first = row.copy()
-            first.level = level + math.log(self.sides)
-            if known is not None and self.bound.narrows:
-                for name in ("mean_low", "mean_high", "risk_low", "risk_high"):
-                    setattr(first, name, getattr(known, name))
-            elif self.bound.narrows:
-                self._open_box(first)
+            known = self._ends[level, arm] = row.copy()
+            known.level = level + math.log(self.sides)
+            if self.bound.narrows:  # not from the last one, so that it does not matter when anybody looked
+                self._open_box(known)
             misses = search.misses
-            self._box(first, past, search, problem)
+            self._box(known, past, search, problem)
             search.misses = misses
-            known = self._ends[level, arm] = first
         return self._box_of(known, part)
 
     def _open_box(self, row: Row) -> None:

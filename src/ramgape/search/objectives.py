@@ -16,7 +16,7 @@ missing the statistic is refused, with both readings: `low` or `high` as its las
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -143,6 +143,16 @@ def make_constraints(given: Any) -> tuple[Constraint, ...]:
     found = [each if isinstance(each, Constraint) else whole(each, "constraint", _read_constraint) for each in listed]
     _check_list(found, "constraints", MOST_CONSTRAINTS)
     return tuple(found)
+
+
+def outcomes_in(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The outcomes that objectives and constraints are about, also those that are not measured.
+
+    >>> outcomes_in({"objectives": "accuracy", "constraints": "mean(cost + 2*tokens) <= 1"})
+    ('accuracy', 'cost', 'tokens')
+    """
+    wishes: list[Wish] = [*make_objectives(options["objectives"]), *make_constraints(options.get("constraints"))]
+    return tuple(dict.fromkeys(name for wish in wishes for name in wish.statistic.of.outcomes))
 
 
 def _listed(given: Any, what: str, kind: type) -> list[Any]:

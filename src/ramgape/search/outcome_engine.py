@@ -9,7 +9,8 @@ in units of its tolerance and turned so that more is better. What decides and st
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -98,13 +99,19 @@ class OutcomeEngine(Engine):
     _asked: OutcomeSpec
     _spec: OutcomeSpec
 
-    def __init__(self, spec: OutcomeSpec, seed: int | None = 0) -> None:
+    def __init__(self, spec: OutcomeSpec, seed: int | None = 0, *, keep: bool = True) -> None:
+        """A search before its first trial.
+
+        Args:
+            spec, seed: As for `Engine`.
+            keep: Whether to keep all outcomes of every trial, which a study has in its storage.
+        """
         self.lanes = [Lane(each.of, each.spec) for each in spec.lanes]
         self.asked: Asked = spec.ask()
+        self._keeps = keep
         self.told: list[tuple[int, dict[str, float]]] = []  # every trial's outcomes, also those not asked about
         self._plan: Plan | None = None
         self._planned: tuple[int, int] = (-1, -1)
-        self.waived = False  # whether a claim about an arm whose values are all equal was left open
         super().__init__(spec, seed)
         self.sample = None
         self.watch = None
@@ -217,7 +224,8 @@ class OutcomeEngine(Engine):
     def _take(self, arm: int, reward: Any) -> bool:
         assert self._asked.outcomes is not None
         values = self._asked.outcomes.values(reward, arm)
-        self.told.append((arm, reward))
+        if self._keeps:
+            self.told.append((arm, reward))
         for place, watch in enumerate(self.watches):
             watch.add(arm, values[place])
         return self._learn(arm, values)
@@ -273,7 +281,8 @@ class OutcomeEngine(Engine):
         """Learn trials whose order means nothing; they count from the next `look` on."""
         assert self._asked.outcomes is not None
         values = [self._asked.outcomes.values(each, arm) for arm, each in zip(arms.tolist(), rewards, strict=True)]
-        self.told += zip(arms.tolist(), rewards, strict=True)
+        if self._keeps:
+            self.told += zip(arms.tolist(), rewards, strict=True)
         for place, lane in enumerate(self.lanes):
             column = np.array([each[place] for each in values])
             lane.add(arms, column)
@@ -466,18 +475,22 @@ class OutcomeEngine(Engine):
         )
 
     def state_bytes(self) -> bytes | None:
-        return None
+        if not all(lane.is_ours for lane in self.lanes):
+            return None
+        return super().state_bytes()
 
     @property
-    def stamp(self) -> str:
-        return repr(self._asked)
+    def _written(self) -> tuple[NDArray[Any], ...]:
+        lanes = [table for lane in self.lanes for table in lane.tables]
+        return (*self.state[:-1], *lanes, *self.asked.remembered, *(watch.table for watch in self.watches))
 
-    def outcomes_of(self) -> tuple[str, ...]:
-        """The names of all outcomes that trials have given, in the order in which they came."""
-        found: dict[str, None] = {}
-        for _, outcomes in self.told:
-            found |= dict.fromkeys(outcomes)
-        return tuple(found)
+    @contextmanager
+    def _tables(self) -> Iterator[State]:
+        with super()._tables() as state:
+            yield state
+        for lane in self.lanes:
+            lane.reload()
+        self._plan = None
 
 
 def _copied(question: Asked) -> Asked:
@@ -487,11 +500,6 @@ def _copied(question: Asked) -> Asked:
     return deepcopy(question)
 
 
-def make_engine(spec: Any, seed: int | None = 0) -> Engine:
-    """The engine of a specification, of one outcome or of several."""
-    return OutcomeEngine(spec, seed) if isinstance(spec, OutcomeSpec) else Engine(spec, seed)
-
-
-def trial_values(outcomes: Mapping[str, float], names: tuple[str, ...]) -> tuple[float, ...]:
-    """Outcomes in the order of names; NaN where a trial has not given one."""
-    return tuple(outcomes.get(name, math.nan) for name in names)
+def make_engine(spec: Any, seed: int | None = 0, *, keep: bool = True) -> Engine:
+    """The engine of a specification, of one outcome or of several; `keep` is as for `OutcomeEngine`."""
+    return OutcomeEngine(spec, seed, keep=keep) if isinstance(spec, OutcomeSpec) else Engine(spec, seed)

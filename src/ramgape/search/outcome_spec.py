@@ -15,7 +15,7 @@ from ramgape.common.checks import check_number, whole
 from ramgape.common.old_names import present_value
 from ramgape.common.parsing import parse_named, unescape
 from ramgape.errors import InvalidSpec, known_name, located, require, shorten
-from ramgape.options import DEFAULT_DELTA, IDENTIFY, complete
+from ramgape.options import DEFAULT_DELTA, IDENTIFY, OF_OUTCOMES, complete
 from ramgape.policies import ALIASES, POLICIES
 from ramgape.questions import PARETO, BestMean
 from ramgape.questions.of_outcomes import (
@@ -232,7 +232,7 @@ def make_any_spec(arms: Iterable[object], options: Any) -> Spec:
 
 def is_about_outcomes(options: Mapping[str, Any]) -> bool:
     """Whether something is asked that needs several columns, or single claims: for `make_outcome_spec`."""
-    named = any(options.get(name) is not None for name in ("outcomes", "objectives", "constraints", "known"))
+    named = any(options.get(name) is not None for name in OF_OUTCOMES)
     question = options.get("question", options.get("task"))
     return named or (isinstance(question, str) and question.partition(":")[0].strip() in ("above", "cheapest"))
 
@@ -278,7 +278,7 @@ def make_outcome_spec(arms: Iterable[object], options: Mapping[str, Any]) -> Out
         budget=checked["budget"],
         risk=make_risk("std"),
         alpha=None,
-        direction="maximize",
+        direction="maximize" if wishes[0].is_more else "minimize",
         bound=lanes[0].spec.bound,
         exploration=None,
         sigma_max=None,
@@ -360,7 +360,8 @@ def _number(text: str, what: str) -> float:
 def _of_one_reward(asked: Mapping[str, Any]) -> dict[str, Any]:
     """What the options of a single reward say of the outcome `reward`, for questions that need columns."""
     if asked["outcomes"] is not None or asked["constraints"] is not None or asked["known"] is not None:
-        names = ", ".join(map(str, asked["outcomes"] or asked["known"] or {})) or "several outcomes"
+        given = asked["outcomes"] or asked["known"]
+        names = ", ".join(map(str, given)) if isinstance(given, Mapping) else "several outcomes"
         raise InvalidSpec(
             what="objectives",
             allowed=f"given where trials have outcomes ({names}): say what you want of them, such as "

@@ -98,7 +98,7 @@ def _declare(table: Mapping[str, Any]) -> DeclaredOutcome:
     given = table.get("range", table.get("noise", table.get("")))
     failure = table.get("failure", RETRY)
     known_name(failure, (RETRY, WORST), "failure")
-    if given is None:
+    if given is None or given == "":
         found = DeclaredOutcome()
     elif isinstance(given, str) and "," in given and ":" not in given:
         found = _ranged(number_range(given.split(","), "range"), given)
@@ -169,12 +169,16 @@ def with_worst(declared: Mapping[str, DeclaredOutcome], wishes: Sequence[Wish]) 
         InvalidSpec: Nothing says which end of the range is bad, or what is said contradicts itself.
     """
     return {
-        name: replace(each, worst=_worst(name, each, wishes)) if each.failure == WORST else each
+        name: replace(each, worst=worst_value(name, each, wishes)) if each.failure == WORST else each
         for name, each in declared.items()
     }
 
 
-def _worst(name: str, declared: DeclaredOutcome, wishes: Sequence[Wish]) -> float | None:
+def worst_value(name: str, declared: DeclaredOutcome | None, wishes: Sequence[Wish]) -> float:
+    """The bad end of the range of an outcome, by what is wanted of it; or an error that says why there is none."""
+    what = f"failure of outcome {name}"
+    require(declared is not None and declared.range is not None, what, "'worst' only with a range", "no range")
+    assert declared is not None
     assert declared.range is not None
     lows = {
         (wish.statistic.bad == "low") == (dict(wish.statistic.of.factors)[name] > 0.0)
@@ -184,7 +188,7 @@ def _worst(name: str, declared: DeclaredOutcome, wishes: Sequence[Wish]) -> floa
     if len(lows) != 1:
         why = "contradict each other" if lows else "say nothing"
         allowed = f"absent where objectives and constraints {why} about which end of {name} is bad"
-        raise InvalidSpec(what=f"failure of outcome {name}", allowed=allowed, given=repr(WORST))
+        raise InvalidSpec(what=what, allowed=allowed, given=repr(WORST))
     return declared.range[0 if lows.pop() else 1]
 
 
@@ -237,12 +241,12 @@ class TrialOutcomes:
         names = (name for each in self.columns for name in each.outcomes if name not in self.known)
         return tuple(dict.fromkeys(names))
 
-    def read(self, given: object, arm: str) -> dict[str, float]:
+    def read(self, given: object, arm: str | None) -> dict[str, float]:
         """All outcomes of a trial as floats, also those that nobody asks about.
 
         Args:
             given: What the trial gave.
-            arm: The arm, which errors name.
+            arm: The arm, which errors name, if it is known.
 
         Raises:
             InvalidReward: It is no mapping; an outcome is absent, or is no number that it can be.
@@ -266,21 +270,21 @@ class TrialOutcomes:
                 found[name] = self._instead(name, given, arm)
         return found
 
-    def _check(self, name: object, value: object, arm: str) -> float:
+    def _check(self, name: object, value: object, arm: str | None) -> float:
         if not isinstance(name, str) or name in self.known:
             why = "text" if not isinstance(name, str) else "one that is not known beforehand"
-            raise InvalidReward(what=f"the name of every outcome of arm {arm}", allowed=why, given=shorten(name))
+            raise InvalidReward(what="the name of every outcome", allowed=why, given=shorten(name))
         low, high = self.declared.get(name, DeclaredOutcome()).possible
         number = number_of(value)
         if not low <= number <= high:
             stated = f"a number from {low:g} to {high:g}" if abs(high) < LARGEST else "a finite number"
             stated += " of at least 0, as its cv says" if low == 0.0 and high == LARGEST else ""
             hint = "" if name in self.measured else "; remarks about a trial belong into ramgape.Outcome(info=...)"
-            what = f"outcome {name} of arm {arm}"
+            what = f"outcome {name}{'' if arm is None else f' of arm {arm}'}"
             raise InvalidReward(what=what, allowed=stated, given=shorten(value), hint=hint)
         return number
 
-    def _instead(self, name: str, given: Mapping[str, object], arm: str) -> float:
+    def _instead(self, name: str, given: Mapping[str, object], arm: str | None) -> float:
         """What an outcome counts as that a trial has not given."""
         declared = self.declared.get(name)
         if declared is not None and declared.worst is not None:
@@ -303,8 +307,8 @@ class TrialOutcomes:
         return tuple([each.value(outcomes) for each in self.columns])
 
 
-def _trial_of(arm: str) -> str:
-    return f"a trial of arm {shorten(arm)}"
+def _trial_of(arm: str | None) -> str:
+    return "a trial" if arm is None else f"a trial of arm {shorten(arm)}"
 
 
 def check_used(declared: Mapping[str, Any], known: Mapping[str, Any], wishes: Sequence[Wish]) -> None:

@@ -12,7 +12,16 @@ from ramgape.bounds import BOXLESS, OWN_BOUNDS, Bound, resolve_bound, the_bound,
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.options import DEFAULT_DELTA, DEFAULT_DRIFT, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
+from ramgape.options import (
+    DEFAULT_DELTA,
+    DEFAULT_DRIFT,
+    DEFAULT_EPSILON,
+    DEFAULT_RISK,
+    IDENTIFY,
+    OF_OUTCOMES,
+    Options,
+    complete,
+)
 from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.questions import PARETO, Possible, Question, Rescaling, make_question
 from ramgape.risks import make_risk
@@ -230,7 +239,7 @@ def make_spec(arms: Iterable[object], *, fewest: int = 2, **options: Unpack[Opti
         UnknownName: A name stands in no table: that of an option, a policy, a bound, a risk, ...
     """
     asked = complete(options, IDENTIFY)
-    for name in ("outcomes", "objectives", "constraints", "known"):
+    for name in OF_OUTCOMES:
         require(asked[name] is None, name, "absent here, where trials have a single reward", asked[name])
     asked["names"] = check_names(arms, fewest)
     tolerance_given, auto = asked["epsilon"] is not None, asked["policy"] == "auto"

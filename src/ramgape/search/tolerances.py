@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ramgape.common.checks import check_number
-from ramgape.common.parsing import parse_number
-from ramgape.errors import InvalidSpec, RamgapeError, require, shorten, suggestion
+from ramgape.errors import InvalidSpec, RamgapeError, shorten, suggestion
 from ramgape.search.objectives import Objective, Wish, make_constraints, make_objectives
 from ramgape.search.statistic import Statistic
 
@@ -37,28 +36,9 @@ def tolerances_of(epsilon: Any, wishes: Sequence[Wish]) -> tuple[float, ...]:
     return tuple(_tolerance(wish, by_text) for wish in wishes)
 
 
-def parse_tolerances(text: str, what: str) -> Any:
-    """Tolerances as they are typed, accuracy=0.02,quantile(latency, 0.95)=0.2; one number, or a share, by itself.
-
-    >>> parse_tolerances("accuracy=0.02,quantile(latency, 0.95)=0.2", "epsilon")
-    {'accuracy': 0.02, 'quantile(latency, 0.95)': 0.2}
-    """
-    parts, depth, start = [], 0, 0
-    for place, letter in enumerate(text + ","):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth <= 0:
-            parts.append(text[start:place])
-            start = place + 1
-    found: dict[str, Any] = {}
-    for part in parts:
-        name, equals, number = part.rpartition("=")
-        name = name.strip()
-        require(bool(equals) and bool(name) and name not in found, what, "written NAME=NUMBER,..., each once", text)
-        found[name] = number.strip() if number.strip().endswith("%") else parse_number(number.strip(), what)
-    return found
-
-
 def _alone(epsilon: Any, wishes: Sequence[Wish]) -> tuple[float, ...]:
+    if not isinstance(epsilon, str | bool) and epsilon == 0:  # which is nothing in every unit
+        return (0.0,) * len(wishes)
     names = list(dict.fromkeys(name for wish in wishes for name in wish.statistic.of.outcomes))
     units = {(wish.statistic.power, str(wish.statistic.of)) for wish in wishes}
     if len(names) > 1 or len(units) > 1:

@@ -134,7 +134,7 @@ def checked_outcome(search: Spec, given: object, arm: object = None) -> Checked:
     if measured is None:
         return check_reward(search, outcome.reward, named), price, info, None
     by_name = getattr(outcome, "outcomes", None)
-    outcomes = measured.read(outcome.reward if by_name is None else by_name, named or "of this pull")
+    outcomes = measured.read(outcome.reward if by_name is None else by_name, named)
     require(len(outcomes) <= MOST_OUTCOMES, "outcomes", f"at most {MOST_OUTCOMES}", len(outcomes), InvalidReward)
     return outcomes[measured.measured[0]], price, info, outcomes
 

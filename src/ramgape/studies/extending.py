@@ -11,6 +11,7 @@ from ramgape.common.checks import check_number, whole
 from ramgape.errors import InvalidSpec, require
 from ramgape.search.extension import Extension
 from ramgape.search.items import check_budget_fits
+from ramgape.search.outcome_spec import OutcomeSpec
 from ramgape.search.spec import Spec, check_tolerance, exploration_constant, parse_share, with_warnings
 from ramgape.studies.report import write_time
 from ramgape.studies.specification import StudySpec
@@ -30,6 +31,8 @@ def extended(spec: StudySpec, asked: dict[str, Any], told: int, done: bool, time
         InvalidSpec: It is not more.
     """
     search, epsilon, budget, spend = spec.search, asked["epsilon"], asked["budget"], asked["spend"]
+    allowed = "absent with several outcomes, whose tolerances stay: import the trials into a study with smaller ones"
+    require(epsilon is None or not isinstance(search, OutcomeSpec), "epsilon", allowed, epsilon)
     if sum(value is not None for value in asked.values()) != 1:
         given = ", ".join(f"{name}={value!r}" for name, value in asked.items() if value is not None)
         raise InvalidSpec(
@@ -50,9 +53,10 @@ def extended(spec: StudySpec, asked: dict[str, Any], told: int, done: bool, time
     require(epsilon is None or told < search.max_trials, "a smaller epsilon", allowed, f"{told:,} observations")
     before = ("epsilon", "risk_epsilon", "epsilon_share", "budget", "exploration", "spend")
     note = Extension(told, done, write_time(time), **{name: getattr(search, name) for name in before})
-    changed = replace(
-        search, **more, warnings=search.question.check(search.possible), extensions=(*search.extensions, note)
-    )
+    changed = replace(search, **more, extensions=(*search.extensions, note))
+    if isinstance(search, OutcomeSpec):
+        return replace(spec, search=changed)
+    changed = replace(changed, warnings=search.question.check(search.possible))
     return replace(
         spec, search=with_warnings(changed) if epsilon is not None else replace(changed, warnings=search.warnings)
     )

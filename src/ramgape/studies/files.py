@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import pickle
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -20,6 +21,7 @@ from ramgape.common.whole_files import is_stream, replacing
 from ramgape.data.columns import (
     FLAG_WORDS,
     LIKE_OTHERS,
+    NUMERIC,
     PEEK,
     RewardTexts,
     choose_columns,
@@ -38,8 +40,11 @@ from ramgape.studies.specification import StudySpec
 IN_MEMORY = 8 * 2**20  # bytes of an import buffer; what is larger goes into a temporary file
 FORMS = ("csv", "jsonl")
 OPTIONAL = ("told_at", "failed", "worker", "pull", "item", "price", "info")
-DETAILS = ("item", "price", "info")  # columns that are left out where no row has anything there
-NO_DETAILS = (None, None, None)
+DETAILS = ("item", "price", "info", "outcomes")  # columns that are left out where no row has anything there
+NO_DETAILS = (None,) * len(DETAILS)
+LATER = ("reward", "seed", "reason")  # which tables of trials have besides
+OUTCOMES = "outcomes"
+PREFIX = f"{OUTCOMES}."  # of the column of an outcome whose name is that of another column
 FAILED = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
@@ -86,12 +91,24 @@ def write_object(row: ImportedRow) -> str:
 
 def _columns(rows: Iterable[ImportedRow]) -> tuple[list[str], int]:
     """The columns of a file, and the number of its rows: more of them may come before it is written."""
-    used, there = set(ImportedRow._fields) - set(DETAILS), 0
+    used, there, outcomes = set(ImportedRow._fields) - set(DETAILS), 0, dict[str, None]()
     for row in rows:
         there += 1
         if row[-len(DETAILS) :] != NO_DETAILS:
             used.update(name for name in DETAILS if getattr(row, name) is not None)
-    return [name for name in ImportedRow._fields if name in used], there
+            outcomes.update(dict.fromkeys(row.outcomes or ()))
+    used -= {OUTCOMES, *(["reward"] if outcomes else [])}
+    columns = [name for name in ImportedRow._fields if name in used]
+    return [*columns[:1], *map(outcome_column, outcomes), *columns[1:]], there
+
+
+def outcome_column(name: str) -> str:
+    """The column of an outcome: its name, unless that means something else.
+
+    >>> outcome_column("accuracy"), outcome_column("price")
+    ('accuracy', 'outcomes.price')
+    """
+    return f"{PREFIX}{name}" if name in (*ImportedRow._fields, *LATER) or name.startswith(PREFIX) else name
 
 
 def _plain(row: ImportedRow) -> dict[str, Any]:
@@ -99,6 +116,8 @@ def _plain(row: ImportedRow) -> dict[str, Any]:
     described["told_at"] = None if row.told_at is None else write_time(row.told_at)
     if row.info is not None:
         described["info"] = json.loads(row.info)
+    if row.outcomes is not None:
+        del described["reward"]
     return described
 
 
@@ -106,6 +125,7 @@ def _cells(row: ImportedRow, columns: Iterable[str]) -> list[str]:
     plain = _plain(row)
     plain["reward"], plain["failed"] = repr(row.reward), "1" if row.failed else "0"
     plain["info"] = row.info
+    plain |= {outcome_column(name): repr(value) for name, value in (row.outcomes or {}).items()}
     return ["" if plain.get(name) is None else str(plain[name]) for name in columns]
 
 
@@ -115,24 +135,39 @@ def read_rows(
     arm_column: str | None = None,
     reward_column: str | None = None,
     block_column: str | None = None,
+    *,
+    outcomes: Container[str] | None = None,
 ) -> Iterator[tuple[str, ImportedRow]]:
     """Rows of a file, each with its place; arm and reward must be there, and a block if its column is named.
 
     Rewards are not judged here.
+
+    Args:
+        path, form: The file.
+        arm_column, reward_column, block_column: Where these are; None to find them.
+        outcomes: The outcomes that are asked about, where trials have several: these columns are read in place of a
+            reward, and all others that hold numbers.
     """
     known_name(form, FORMS, "format")
     name = name_of(path)
     with opened(path) as stream:
         header: list[str] = []
         found = _read_csv(stream, name, header) if form == "csv" else read_objects(stream, name)
+        numeric: list[str] = []
         first = list(islice(found, PEEK))  # of a CSV file, now the header is known
-        if arm_column is None or reward_column is None:
+        if arm_column is None or reward_column is None or outcomes is not None:
             labels = header or list(dict.fromkeys(key for _, cells in first for key in cells))
             kinds = [(label, kind_of_texts(cells.get(label) for _, cells in first)) for label in labels]
             usable = [each for each in kinds if each[0] not in OPTIONAL and each[0] != block_column]
+            numeric = [label for label, kind in usable if kind == NUMERIC]
+            if outcomes is not None:
+                usable = [(label, kind) for label, kind in usable if kind != NUMERIC] + [(OUTCOMES, NUMERIC)]
+                reward_column = OUTCOMES
             if usable or header:
                 arm_column, reward_column = choose_columns(arm_column, reward_column, usable, name)
         needed = (arm_column, reward_column, *(() if block_column is None else (block_column,)))
+        if outcomes is not None:
+            needed = (arm_column, *needed[2:])
         for column in needed if header else ():
             find_column(str(column), header, "a column", name)
         texts = RewardTexts()
@@ -142,13 +177,35 @@ def read_rows(
                 for column in needed:
                     if column not in cells:
                         raise InvalidSpec(verb="have", allowed=repr(column), given=shorten(list(cells)))
-                row = _row(cells, texts, *needed)
-            yield place, row
+                reward, named = math.nan, None
+                if outcomes is None:
+                    reward = _reward(cells, texts, arm_column, reward_column)
+                else:
+                    named = _outcomes(cells, {*needed, *OPTIONAL, *LATER}, numeric, outcomes)
+                yield place, _row(cells, reward, arm_column, reward_column, block_column)._replace(outcomes=named)
 
 
-def _row(
-    cells: dict[str, Any], texts: RewardTexts, arm_column: Any, reward_column: Any, block_column: str | None = None
-) -> ImportedRow:
+def _outcomes(
+    cells: dict[str, Any], others: Container[str], numeric: Container[str], asked: Container[str]
+) -> dict[str, float]:
+    """The outcomes of a trial: of a JSON object, or of columns, of which empty cells are absent outcomes."""
+    if isinstance(cells.get(OUTCOMES), dict):
+        return dict(cells[OUTCOMES])
+    found = {}
+    for label, value in cells.items():
+        name = label.removeprefix(PREFIX)
+        if label in others or not (label in numeric or name in asked):
+            continue
+        if isinstance(value, str):
+            text = value.strip()
+            value = RewardTexts().read(text) if text else None
+            require(value is not None or not text, f"outcome {name}", "a number", text, InvalidReward)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _reward(cells: dict[str, Any], texts: RewardTexts, arm_column: Any, reward_column: Any) -> Any:
     reward = cells[reward_column]
     if isinstance(reward, str):
         given, reward = reward, texts.read(reward)
@@ -157,6 +214,12 @@ def _row(
             mixed = LIKE_OTHERS if texts.flags or is_flag(given) else ""
             about = of_arm(cells[arm_column])
             raise InvalidReward(what=reward_column, allowed=allowed + mixed, given=shorten(given), hint=about)
+    return reward
+
+
+def _row(
+    cells: dict[str, Any], reward: Any, arm_column: Any, reward_column: Any, block_column: str | None
+) -> ImportedRow:
     taken = (arm_column, reward_column, block_column)
     moment, failed, worker, pull, item, price, info = (
         None if name in taken else _given(cells, name) for name in OPTIONAL

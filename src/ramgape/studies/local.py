@@ -25,7 +25,7 @@ from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store, open_store
 from ramgape.storage.checksums import damaged
 from ramgape.storage.memory import MemoryStore
-from ramgape.storage.records import FailureRow, Moment, ObservationRow, PullRow, RequestRow
+from ramgape.storage.records import FailureRow, Moment, ObservationRow, PullRow, RequestRow, unpack_outcomes
 from ramgape.storage.urls import PATIENCE, parse_url
 from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.backend import Backend, FailedAttempt, Observed
@@ -405,11 +405,17 @@ class LocalBackend(Backend):
             if row.token is not None:
                 pull = write_pull_id(row.token, row.number, row.attempt)
         known = (self.spec.search.names[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
-        return Observed(ImportedRow(*known, row.item, row.price, row.info), seed)
+        outcomes = None if row.outcomes is None else unpack_outcomes(row.outcomes, self.outcome_names)
+        return Observed(ImportedRow(*known, row.item, row.price, row.info, outcomes), seed)
 
     def export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
         """Write all observations into a file, or to a stream; return how many."""
         return write_rows(path, form, lambda: (seen.row for seen in self.observations()))
+
+    @property
+    def outcome_names(self) -> list[str]:
+        """The names of all outcomes that trials have given, as far as this process knows."""
+        return [] if self.session.known is None else self.session.known.outcome_names
 
     def failures(self) -> list[FailedAttempt]:
         """All attempts that failed."""

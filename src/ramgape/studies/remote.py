@@ -23,6 +23,8 @@ from ramgape.remote.studies import RemoteStudy, known_study
 from ramgape.risks.measure import Measure
 from ramgape.search.explained import check_types, restore
 from ramgape.search.history_point import HistoryPoint
+from ramgape.search.objectives import Constraint, Objective
+from ramgape.search.outcome_spec import OutcomeSpec
 from ramgape.search.result import Result, Stopped
 from ramgape.search.spec import Spec
 from ramgape.studies.arrivals import with_arm, without_arm
@@ -405,6 +407,8 @@ def json_value(value: Any) -> Any:
         return int(number) if number.is_integer() else number
     if isinstance(value, Mapping):
         return {str(key): json_value(each) for key, each in value.items()}
+    if isinstance(value, Objective | Constraint):
+        return str(value)
     return [json_value(each) for each in value]
 
 
@@ -417,7 +421,8 @@ def _seen(trial: Trial, names: Sequence[str]) -> Json:
 
 
 def _described(given: Told | Trial, known: Json) -> Json:
-    described = known | {"reward": given.reward}
+    result: Json = {"reward": given.reward} if given.outcomes is None else {"outcomes": dict(given.outcomes)}
+    described = known | result
     if given.price is not None:
         described["price"] = given.price
     if given.info is not None:
@@ -435,7 +440,7 @@ def _word(flag: bool) -> str:
 
 def _observed(row: Json) -> Observed:
     """An observation out of the server's table."""
-    known = {name: row[name] for name in ImportedRow._fields if name in row}
+    known: Any = {name: row.get(name) for name in ImportedRow._fields}
     told_at, info = row["told_at"], row["info"]
     known["told_at"] = None if told_at is None else read_time(told_at)
     known["info"] = None if info is None else json.dumps(info)
@@ -453,7 +458,8 @@ def _check_result(result: Result, spec: Spec) -> None:
     names = [arm.name for arm in result.arms]
     named = [*result.answer, result.control, *(each for arm in result.arms for each in (arm.dominated_by, arm.rival))]
     said = names, result.noise, result.task, result.risk, result.direction
-    known = list(spec.names), spec.assumption, str(spec.question), str(spec.risk), spec.direction
+    asked = spec.asked_text if isinstance(spec, OutcomeSpec) else str(spec.question)
+    known = list(spec.names), spec.assumption, asked, str(spec.risk), spec.direction
     if said != known or not {None, *names}.issuperset(named):
         raise answers.Unexpected("the answer", f"about {shorten(known)}", [*said, *named])
 

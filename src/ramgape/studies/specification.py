@@ -13,29 +13,28 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from ramgape.assumptions import BOUNDED, UNKNOWN
-from ramgape.bounds import plain_bound, the_bound
+from ramgape.bounds import the_bound
 from ramgape.common.checks import check_number, check_seed, whole
-from ramgape.common.old_names import OPTION_NAMES
 from ramgape.errors import StorageError, UnknownName, known_name, require, shorten
-from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete, renamed
-from ramgape.policies import resolve_policy
-from ramgape.questions import PARETO, QUESTIONS, Question, make_question
+from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
+from ramgape.questions import QUESTIONS, Question
 from ramgape.questions.best import Best
 from ramgape.registry import is_registered
-from ramgape.risks import measure_class, measure_from_dict, measure_to_dict
+from ramgape.risks import measure_class, measure_from_dict
 from ramgape.risks.mean_variance import MeanVariance
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import RISKS
 from ramgape.search.estimands import counts_in_order
 from ramgape.search.explained import restore
-from ramgape.search.extension import Extension
-from ramgape.search.items import Items
+from ramgape.search.outcome_spec import OutcomeSpec, make_any_spec
+from ramgape.search.outcomes import worst_value
 from ramgape.search.result import Goal
-from ramgape.search.spec import Spec, make_spec
+from ramgape.search.spec import Spec
 from ramgape.studies.arrivals import ArmChange, first_count, present, with_reserve
+from ramgape.studies.stored_search import NEW, check_fields, search_from_json, search_to_json
 
 FAILURES = ("retry", "worst", "censored")
 EXPIRED = ("retry", "fail")
@@ -43,12 +42,7 @@ EXPIRED = ("retry", "fail")
 OF_A_SEARCH = frozenset(Options.__annotations__)
 OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share", "spend")
 # Left out where there is nothing: older programs can read what they can follow.
-COMING, NEWER = (
-    ("expected_arms", "arm_changes", "worst"),
-    ("extensions", "items", "price", "spend", "shares", "expected_arms", "shared", "cutoff", "guarded", "rare"),
-)
-
-STORED = {new: old for old, new in OPTION_NAMES.items()}  # fields of a search whose keys in the text are older names
+COMING = ("expected_arms", "arm_changes", "worst")
 ASKING_ORDER = 4  # the format since which results count in the order of asking, over all arms
 FORMAT = 4  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
 Json = dict[str, Any]
@@ -132,26 +126,27 @@ class StudySpec:
         """What a failure counts as, where it counts."""
         if self.worst is not None:
             return self.worst
+        if self.worst_outcomes is not None:
+            return next(iter(self.worst_outcomes.values()))
         assert self.search.reward_range is not None
         return self.search.reward_range[0 if self.search.direction == "maximize" else 1]
 
+    @property
+    def worst_outcomes(self) -> dict[str, float] | None:
+        """The same of trials with several outcomes, by name: of each the bad end of its range."""
+        if not isinstance(self.search, OutcomeSpec):
+            return None
+        outcomes, wishes = self.search.outcomes, [column.wish for column in self.search.columns]
+        assert outcomes is not None
+        return {name: worst_value(name, outcomes.declared.get(name), wishes) for name in outcomes.measured}
+
     def to_text(self) -> str:
         """As JSON."""
-        stored = _values(self) | {"search": _values(self.search)}
-        stored["search"] |= {
-            "bound": str(self.search.bound),
-            "risk": measure_to_dict(self.search.risk),
-            "question": str(self.search.question),
-        }
-        stored["search"] = {STORED.get(name, name): value for name, value in stored["search"].items()}
-        del stored["search"]["decide"]  # a policy from outside is found by its name
-        stored["search"]["extensions"] = [asdict(each) for each in self.search.extensions]
-        stored["search"]["items"] = asdict(self.search.items) if self.search.items is not None else None
+        stored = _values(self) | {"search": search_to_json(self.search)}
         stored["arm_changes"] = [asdict(each) for each in self.arm_changes]
-        for table, names in ((stored, COMING), (stored["search"], NEWER)):
-            for name in names:
-                if table[name] is False or table[name] in (None, (), []):
-                    del table[name]
+        for name in COMING:
+            if stored[name] in (None, (), []):
+                del stored[name]
         return json.dumps({"format": FORMAT, **stored})
 
     @staticmethod
@@ -160,28 +155,14 @@ class StudySpec:
         try:
             stored = json.loads(text)
             version = stored.pop("format")
-            newer = "from a ramgape that this one knows: upgrade ramgape"
             known = type(version) is int and 1 <= version <= FORMAT
-            require(known, "a stored specification", f"of format {FORMAT} or older, {newer}", version, StorageError)
+            require(known, "a stored specification", f"of format {FORMAT} or older, {NEW}", version, StorageError)
             for older in range(version, FORMAT):
                 stored = UPGRADES[older](stored)
-            search = renamed(stored["search"])
-            for described, kind in ((stored, StudySpec), (search, Spec)):
-                unknown = sorted(set(described) - {field.name for field in fields(kind)})
-                require(not unknown, "the fields of a stored specification", f"those {newer}", unknown, StorageError)
-            search["risk"] = measure_from_dict(search["risk"])
-            search["question"] = make_question(search.get("question", PARETO))
-            search["bound"] = plain_bound(search["bound"])
-            _, search["decide"] = resolve_policy(
-                search["policy"], search["goal"], search["question"].serving(search["goal"])
-            )
-            search["extensions"] = [restore(Extension, each) for each in search.get("extensions", ())]
-            search["items"] = Items(**search["items"]) if search.get("items") else None
-            for name, value in search.items():
-                if isinstance(value, list):
-                    search[name] = tuple(value)
+            check_fields(stored, StudySpec)
+            stored["search"] = search_from_json(stored["search"])
             stored["arm_changes"] = tuple(restore(ArmChange, each) for each in stored.get("arm_changes", ()))
-            return StudySpec(**(stored | {"search": Spec(**search)}))
+            return StudySpec(**stored)
         except UnknownName as error:
             hint = "; what is from outside must be registered (`ramgape.register`), or installed, wherever it is used"
             raise StorageError(f"a stored specification cannot be read ({error})", hint=hint) from error
@@ -221,7 +202,9 @@ def read_outline(text: str) -> tuple[tuple[str, ...], Goal]:
     """The arms and the goal in a stored specification: all that a list of studies shows, at a fraction of the cost."""
     try:
         search = json.loads(text)["search"]
-        return tuple(search["names"]), Goal(*(search.get(name) for name in OUTLINE))
+        goal = Goal(*(search.get(name) for name in OUTLINE))
+        # Of several outcomes each has a tolerance, or none has.
+        return tuple(search["names"]), replace(goal, epsilon=None) if goal.epsilon and "lanes" in search else goal
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StorageError(f"a stored specification cannot be read ({error})", given=shorten(text)) from error
 
@@ -231,8 +214,10 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
     asked = complete(options, STUDY)
     arms = arms if isinstance(arms, str | bytes) or not isinstance(arms, Iterable) else list(arms)
     of_search = {name: asked.pop(name) for name in list(asked) if name in OF_A_SEARCH}
-    search = make_spec(arms, **cast(Options, of_search))
+    search = make_any_spec(arms, of_search)
     if asked["expected_arms"] is not None:
+        allowed = "absent with several outcomes: their proofs take all arms to be there from the start"
+        require(not isinstance(search, OutcomeSpec), "expected_arms", allowed, asked["expected_arms"])
         allowed = f"absent with bound {search.bound}, whose averages are over the same rounds for all arms"
         require(not the_bound(search.bound).in_rounds, "expected_arms", allowed, asked["expected_arms"])
         search, asked["expected_arms"] = with_reserve(arms, of_search, search, asked["expected_arms"])
@@ -260,6 +245,11 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
 
 def check_worst(worst: object, failure: str, search: Spec) -> float | None:
     """What a failure counts as, if that must be said."""
+    if isinstance(search, OutcomeSpec):
+        require(worst is None, "worst", "absent with several outcomes: the bad end of their ranges", worst)
+        if failure != "retry":
+            StudySpec(search, "worst", 0).worst_outcomes  # noqa: B018 - complains of an outcome without a worst value
+        return None
     if worst is None:
         allowed = "'retry' for rewards without a range, which have no worst one, unless `worst` says what it is"
         require(failure == "retry" or search.reward_range is not None, "failure", allowed, failure)

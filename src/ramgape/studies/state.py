@@ -24,6 +24,7 @@ from typing import Any
 
 from ramgape.errors import FailingArm, InvalidReward, UnknownPull, require, shorten
 from ramgape.search.engine import Engine
+from ramgape.search.outcome_engine import make_engine
 from ramgape.storage.checksums import next_chain
 from ramgape.storage.records import (
     AnswerRow,
@@ -66,7 +67,7 @@ class StudyState:
 
     def __init__(self, spec: StudySpec, row: StudyRow) -> None:
         self.spec = spec
-        self.engine = Engine(spec.present, base_seed(spec.seed, row.key))
+        self.engine = make_engine(spec.present, base_seed(spec.seed, row.key), keep=False)
         self.active: Engine | ActiveArms = ActiveArms(spec, self.engine) if spec.retired else self.engine
         self.retired = frozenset(map(spec.search.names.index, spec.retired)) if spec.retired else frozenset()
         self.name = row.name
@@ -312,7 +313,9 @@ class StudyState:
         failure = FailureRow(pull.number, pull.attempt, pull.arm, pull.worker, reason, now.time, pull.token)
         self.changes.failures.append(failure)
         if self.spec.counts_failures:
-            self._observe(self._answer(pull, AnswerRow(pull.attempt, self.spec.worst_reward, True, pull.token), now))
+            outcomes = None if self._measured is None else self._packed(self.spec.worst_outcomes)
+            answer = AnswerRow(pull.attempt, self.spec.worst_reward, True, pull.token, outcomes=outcomes)
+            self._observe(self._answer(pull, answer, now))
             return
         failures = pull.failures + 1
         given_up = failures > self.spec.retries

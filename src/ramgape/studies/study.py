@@ -24,7 +24,7 @@ from ramgape.storage import Store
 from ramgape.storage.memory import MemoryStore
 from ramgape.studies.active import require_first_money
 from ramgape.studies.blocks import check_blocks
-from ramgape.studies.entries import Told, Trial, checked_outcome, require_room
+from ramgape.studies.entries import Told, Trial, checked_outcome, measured_by, require_room
 from ramgape.studies.exchange import (
     ANSWERS,
     DEFAULT_LEASE,
@@ -39,7 +39,7 @@ from ramgape.studies.exchange import (
     pairs_of,
     pull_id_of,
 )
-from ramgape.studies.files import FORMS, ImportBuffer, ImportedRow, read_rows, trials_of
+from ramgape.studies.files import FORMS, ImportBuffer, ImportedRow, outcome_column, read_rows, trials_of
 from ramgape.studies.local import LocalBackend
 from ramgape.studies.report import Report
 from ramgape.studies.specification import StudySpec, make_study_spec
@@ -259,7 +259,7 @@ class Study:
     def tell(
         self,
         pull: Pull | str,
-        reward: float,
+        reward: float | Mapping[str, float],
         *,
         price: float | None = None,
         info: Mapping[str, Any] | None = None,
@@ -272,7 +272,7 @@ class Study:
 
         Args:
             pull: The pull, or its id.
-            reward: What came out.
+            reward: What came out: a number, or where trials have several outcomes these by name.
             price: What it has cost, in a study whose prices are told.
             info: What else to keep with the answer, such as {"model_version": "..."}: whatever JSON can hold.
             block: What it shares with trials of other arms (a day, a game), in a study created with `shared`. An arm
@@ -340,7 +340,7 @@ class Study:
     def observe(
         self,
         arm: str,
-        reward: float,
+        reward: float | Mapping[str, float],
         *,
         price: float | None = None,
         info: Mapping[str, Any] | None = None,
@@ -472,10 +472,12 @@ class Study:
             path: The file, or an open stream.
             form: "csv" with a header, or "jsonl" with one JSON object a line. Default: from the file's ending.
             arm_column: The column with the arms. Default: `arm`, or the only text column.
-            reward_column: The column with the rewards. Default: `reward`, or the only numeric column.
+            reward_column: The column with the rewards. Default: `reward`, or the only numeric column. Where trials have
+                several outcomes, all numeric columns are outcomes.
             block_column: The column with the blocks, in a study created with `shared`: see `tell`.
         """
-        rows = read_rows(path, format_of(path, form), arm_column, reward_column, block_column)
+        columns = arm_column, reward_column, block_column
+        rows = read_rows(path, format_of(path, form), *columns, outcomes=self.measured)
         with ImportBuffer() as trials:
             self._read_into(trials, rows)
             if trials.count:
@@ -501,7 +503,8 @@ class Study:
 
         The columns are arm, reward, failed (a failure that counts as the worst reward), worker, told_at, pull, item (by
         its place in the list of items), price, info (a mapping), seed (of a trial that was asked for) and reason (why
-        it failed). The index is the place of an observation.
+        it failed). Where trials have several outcomes, each has a column in place of the reward. The index is the place
+        of an observation.
 
         Args:
             failures: Also the attempts that failed and count for nothing, below the others, with NaN for a reward.
@@ -519,16 +522,20 @@ class Study:
         require(isinstance(failures, bool), "failures", "true or false", failures)
         pandas = load_extra("pandas", "frame")
         reasons = {each.pull: each for each in self.backend.failures()}
-        rows = []
+        rows, outcomes = [], dict[str, str]()
         for row, seed in self.backend.observations():
             known, failure = row._asdict(), None if row.pull is None else reasons.pop(row.pull, None)
             known["info"] = None if row.info is None else json.loads(row.info)
+            for name, value in (known.pop("outcomes") or {}).items():
+                known[outcomes.setdefault(name, outcome_column(name))] = value
             rows.append({**known, "seed": seed, "reason": None if failure is None else failure.reason})
         for each in reasons.values() if failures else ():
             known = ImportedRow(each.arm, math.nan, True, each.worker, each.failed_at, each.pull)._asdict()
             rows.append({**known, "seed": each.seed, "reason": each.reason})
-        frame: DataFrame = pandas.DataFrame(rows, columns=[*ImportedRow._fields, "seed", "reason"])
-        kinds = {"reward": "float64", "failed": "bool", "item": "Int64", "price": "float64", "seed": "Int64"}
+        values = ["reward"] if self.measured is None else list(outcomes.values())
+        columns = ["arm", *values, *ImportedRow._fields[2:-1], "seed", "reason"]
+        frame: DataFrame = pandas.DataFrame(rows, columns=columns)
+        kinds = dict.fromkeys((*values, "price"), "float64") | {"failed": "bool", "item": "Int64", "seed": "Int64"}
         moments = pandas.to_datetime(frame["told_at"], unit="s", utc=True, errors="coerce")  # the year 10,000 has none
         return frame.astype(kinds).assign(told_at=moments)
 
@@ -611,6 +618,12 @@ class Study:
         )
 
     # --- helpers ---------------------------------------------------------------------------------------------------
+
+    @property
+    def measured(self) -> tuple[str, ...] | None:
+        """The outcomes that are asked about; None where trials give a single reward."""
+        outcomes = measured_by(self.backend.spec.search)
+        return None if outcomes is None else outcomes.measured
 
     def _place(self, arm: object) -> int:
         """The number of an arm, by its name."""

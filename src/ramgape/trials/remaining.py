@@ -17,6 +17,7 @@ from ramgape.common.checks import SMALLEST
 from ramgape.problems.distributions import Beta, Gaussian, Scores
 from ramgape.problems.environments import Arm, Instance
 from ramgape.search.engine import Engine
+from ramgape.search.outcome_engine import OutcomeEngine
 from ramgape.search.result import Expectation
 from ramgape.search.units import user_rewards
 
@@ -38,7 +39,7 @@ def expect_pulls(engine: Engine, is_over: Callable[[], bool] = lambda: False) ->
     if engine.spec.goal == "budget":
         bought = pulls_for_money(engine)
         return Expectation(left if bought is None else min(left, bought)) if bought or engine.spec.budget else None
-    if not engine.ready:
+    if not engine.ready or isinstance(engine, OutcomeEngine):  # whose outcomes depend on each other in a way unknown
         return None
     cap = min(left, WORK * 10 // max(10, len(engine.arms)))
     draw = draw_instance if engine.order is None else draw_items

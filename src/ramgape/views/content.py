@@ -249,6 +249,8 @@ def wanted(
     answer = "answer" if task == "pareto" else f"answer to {printable(task)}"
     if epsilon is None and share is not None:
         return f"an {answer} within {100.0 * share:g}% of the smallest absolute mean after the first looks"
+    if epsilon is None:
+        return f"an {answer} within the tolerances"  # of several outcomes
     if not epsilon:
         return f"the exact {'Pareto set' if task == 'pareto' else answer}"
     apart = "" if risk_epsilon is None else f" in mean and {risk_epsilon:g} in risk"

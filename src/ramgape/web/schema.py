@@ -22,18 +22,22 @@ from ramgape.options import (
     CONSTANT,
     COUNT,
     FLAG,
+    KNOWN,
     LEVEL,
     NUMBER,
+    OUTCOMES,
     PRICES,
     PULLS,
     RANGE,
     SEED,
     STUDY,
     TOLERANCE,
+    WISHES,
     Kind,
     options_at,
     renamed,
 )
+from ramgape.studies.entries import MOST_OUTCOMES
 from ramgape.studies.exchange import DEFAULT_LEASE, LONGEST_REASON, MOST_AT_ONCE, PATTERN, new_token
 
 MOST_ANSWERS = MOST_AT_ONCE  # in a request: whatever was asked for at once can be told at once
@@ -46,6 +50,10 @@ Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]  # of a stud
 Arm = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(strict=True, ge=0, le=MOST_AT_ONCE)]
 Lease = Annotated[Number, Field(gt=0, le=1e12)] | None
+Outcomes = Annotated[
+    dict[Name, Number | None],
+    Field(max_length=MOST_OUTCOMES, description="Of a trial with several outcomes: these, in place of a reward."),
+]
 
 
 class StrictBody(BaseModel):
@@ -69,7 +77,8 @@ class AnswerBody(StrictBody):
     """An answer to a pull."""
 
     pull: PullName
-    reward: Number
+    reward: Number | None = None
+    outcomes: Outcomes | None = None
     price: Number | None = None
     info: dict[str, JsonValue] | None = None
 
@@ -133,7 +142,8 @@ class TrialBody(StrictBody):
     """A trial that was made without asking."""
 
     arm: Arm
-    reward: Number
+    reward: Number | None = None
+    outcomes: Outcomes | None = None
     price: Number | None = None
     info: dict[str, JsonValue] | None = None
 
@@ -182,7 +192,10 @@ JSON_TYPES: dict[Kind, Any] = {
     COUNT: Whole,
     SEED: Whole,
     FLAG: bool,
-    TOLERANCE: Number | tuple[Number, Number] | str,
+    TOLERANCE: Number | tuple[Number, Number] | str | dict[str, Number],
+    OUTCOMES: dict[str, JsonValue],
+    WISHES: str | list[str],
+    KNOWN: dict[str, dict[str, Number]],
     RANGE: tuple[Number, Number],
     CONSTANT: Number | str,
     LEVEL: Number | str,

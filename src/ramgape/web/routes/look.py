@@ -36,7 +36,8 @@ PAGE = 5_000  # rows that are read at a time
 MOST_SCANNED = 100_000  # rows that one request looks through for those that are asked for
 IN_MEMORY = 8 * 2**20  # bytes of a file that is made; more goes to the disk
 CHUNK = 2**16  # bytes
-OBSERVED = ["place", "arm", "reward", "failed", "worker", "told_at", "pull", "item", "price", "info", "seed"]
+OBSERVED = ["place", "arm", "reward", "failed", "worker", "told_at", "pull", "item", "price", "info"]
+OBSERVED += ["outcomes", "seed"]
 FAILED = ["pull", "arm", "worker", "reason", "failed_at", "seed"]
 PNG_WIDTHS = 200, 4000  # pixels
 DRAWING = threading.Lock()  # styles of matplotlib are global
@@ -181,7 +182,8 @@ def observed(seen: Observed) -> list[Any]:
     row = seen.row
     told_at = None if row.told_at is None else write_time(row.told_at)
     info = None if row.info is None else json.loads(row.info)
-    return [row.arm, row.reward, row.failed, row.worker, told_at, row.pull, row.item, row.price, info, seen.seed]
+    known = (row.arm, row.reward, row.failed, row.worker, told_at, row.pull, row.item, row.price, info)
+    return [*known, row.outcomes, seen.seed]
 
 
 @reads("/failures", schema.RowsAnswer)

@@ -217,7 +217,9 @@ async def import_file(
             return {"imported": spool.count, "done": opened.study.done}
 
         def read_and_make() -> Any:
-            opened.study._read_into(spool, read_rows(Uploaded(file, source), form, arm_column, reward_column))
+            columns = arm_column, reward_column
+            rows = read_rows(Uploaded(file, source), form, *columns, outcomes=opened.study.measured)
+            opened.study._read_into(spool, rows)
             return keyed(opened, key, digest.hexdigest(), make)()
 
         return Json(await opened.in_thread(read_and_make))

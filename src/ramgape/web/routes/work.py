@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_type_hints
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel
 
-from ramgape.errors import RamgapeError
+from ramgape.errors import RamgapeError, require
 from ramgape.search.outcome import Outcome
 from ramgape.studies.exchange import Pull
 from ramgape.studies.study import Study
@@ -107,11 +107,12 @@ def pull_answer(pull: Pull) -> dict[str, Any]:
     return answer
 
 
-def outcome_in(told: schema.AnswerBody) -> float | Outcome:
+def outcome_in(told: schema.AnswerBody | schema.TrialBody) -> Any:
     """What a trial gave."""
-    if told.price is None and told.info is None:
-        return told.reward
-    return Outcome(told.reward, told.price, told.info)
+    given = told.reward if told.outcomes is None else told.outcomes
+    if told.outcomes is not None:
+        require(told.reward is None, "reward", "absent beside outcomes", told.reward)
+    return given if told.price is None and told.info is None else Outcome(given, told.price, told.info)
 
 
 def exchanged(study: Study, answers: Sequence[schema.AnswerBody] = (), **request: Any) -> dict[str, Any]:
@@ -190,7 +191,7 @@ def observe(study: Study, body: schema.ObserveBody) -> dict[str, Any]:
 
     Nothing but a key tells a repetition from further trials with the same rewards.
     """
-    answers = study.observe_many([(each.arm, Outcome(each.reward, each.price, each.info)) for each in body.trials])
+    answers = study.observe_many([(each.arm, outcome_in(each)) for each in body.trials])
     return {"accepted": [each.accepted for each in answers], "done": answers[-1].done}
 
 
