@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.integrate
 
-from ramgape import InvalidSpec, Study, identify
+from ramgape import InvalidSpec, Study, analyze, identify
 from ramgape.bounds.central_limit_paired import differences, paired_evidence
 from ramgape.bounds.central_limit_pairwise import SCALES, WEIGHTS
 from ramgape.search.engine import Engine
@@ -33,7 +34,7 @@ def test_every_arm_gets_the_same_seeds_in_the_same_order() -> None:
     assert shortest >= 10
     assert len({tuple(seeds[:shortest]) for seeds in got.values()}) == 1
     assert all(len(set(seeds)) == len(seeds) for seeds in got.values())
-    assert "seeds that are independent draws, the same for all arms" in result.guarantee
+    assert "seeds (blocks) that are independent draws, shared by all arms" in result.guarantee
 
 
 def test_evidence_is_a_mixture_over_the_differences() -> None:
@@ -160,3 +161,49 @@ def test_a_study_hands_out_seeds(tmp_path: Path) -> None:
 def test_what_seeds_do_not_go_with(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidSpec, match=words):
         make_spec(list("abc"), **BEST, **options)
+
+
+# --- logged trials ----------------------------------------------------------------------------------------------------
+
+
+def logged(count: int = 40) -> dict[str, list[float]]:
+    """Three arms on the same blocks, which matter more than the arms do."""
+    generator = np.random.default_rng(1)
+    hard = 0.02 * generator.normal(size=count)
+    means = {"a": 0.97, "b": 0.962, "c": 0.9}
+    return {arm: (mean + hard + 0.005 * generator.normal(size=count)).tolist() for arm, mean in means.items()}
+
+
+def test_logged_trials_are_compared_by_block() -> None:
+    """A wide table, triples, and a column with blocks say the same; without blocks it takes more than these rows."""
+    rewards, options = logged(), {"question": "best", "epsilon": 0.003}
+    wide = pd.DataFrame(rewards)
+    long = wide.assign(day=range(40)).melt(id_vars="day", var_name="arm", value_name="reward")
+    triples = [(arm, reward, f"day {day}") for arm, values in rewards.items() for day, reward in enumerate(values)]
+    found = [
+        analyze(wide, **options),
+        analyze(long, block_column="day", **options),
+        analyze(triples, shared=True, **options),
+    ]
+    assert {each.result.bound for each in found} == {"central-limit-paired"}
+    assert {each.result.stopped for each in found} == {"confidence"}
+    assert len({each.result.certified_epsilon for each in found}) == 1
+    apart = analyze([triple[:2] for triple in triples], **options)
+    assert (apart.result.bound, apart.result.stopped) == ("central-limit-pairwise", "data")
+
+
+def test_blocks_that_arms_lack_are_left_out_and_too_few_pair_nothing() -> None:
+    wide = pd.DataFrame(logged())
+    long = wide.assign(day=range(40)).melt(id_vars="day", var_name="arm", value_name="reward")
+    options: dict[str, Any] = {"question": "best", "epsilon": 0.003, "block_column": "day"}
+    few = analyze(long[(long.day > 5) | (long.arm != "b")], **options).result
+    assert few.bound == "central-limit-paired"
+    assert any("b has 34 of 40 blocks" in warning for warning in few.warnings)
+    most = long[(long.day >= 20) | (long.arm != "b")]
+    most = most[(most.day < 20) | (most.arm == "b")]
+    assert analyze(most, **options).result.bound == "central-limit"
+
+
+def test_the_next_trials_of_blocks_are_planned() -> None:
+    planned = analyze(pd.DataFrame(logged(12)), question="best", epsilon=0.0001, next_pulls=6)
+    assert sum(planned.next_pulls.values()) == 6

@@ -139,7 +139,7 @@ def analyze(
     if table is not None:
         reading.expect(arms_of(table, columns))
         with _explaining_texts(wide=columns.arm is None):
-            for batch in batches(table, columns, units is not None, reading.selection.keeps):
+            for batch in batches(table, columns, units is not None or reading.numbers_rows, reading.selection.keeps):
                 reading.take(batch, as_rewards)
         require(reading.rows > 0, "the table", "one with rows", "none", InvalidData)
         return reading.infer().named(columns.reward)

@@ -61,8 +61,10 @@ class ItemTable(Accumulator):
         arms: Iterable[object] | None = None,
         words: Words = USUAL_WORDS,
         units: Units | None = None,
+        called: str = "item",
     ) -> None:
         super().__init__(spec, arms, words)
+        self._called = called
         self._known, self._units = known, units or Units()
         self._items = Numbering()
         if isinstance(known, Items):
@@ -76,7 +78,7 @@ class ItemTable(Accumulator):
         self._clusters: dict[int, str] = {}  # of the items
         self.repeated = 0
         self.notes: tuple[str, ...] = ()
-        self._total = 0
+        self.used = 1.0  # the part of the scores with which arms are compared
 
     def add(
         self,
@@ -129,9 +131,15 @@ class ItemTable(Accumulator):
             return Items(tuple(range(self._known)))
         return Items(found, population=self._known == POPULATION)
 
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """The names of all items."""
+        return tuple(self._items)
+
     def make_engine(self, spec: Spec) -> Engine:
         """A search that has learnt all scores, item by item."""
         scores = self._in_order(len(spec.names))
+        self.used = sum(map(len, scores)) / max(len(self._scores), 1)
         longest = max(map(len, scores), default=0)
         rows = [
             (arm, scores[arm][place])
@@ -189,14 +197,14 @@ class ItemTable(Accumulator):
         for arm in few[:MOST_NAMED]:
             lacking = [texts[item] for item in every if item not in seen[arm]]
             which = list_names([shorten(name) for name in lacking], MOST_NAMED)
-            part = f"{self.names[arm]} has {len(seen[arm]):,} of {len(every):,} items (without {which})"
+            part = f"{self.names[arm]} has {len(seen[arm]):,} of {len(every):,} {self._called}s (without {which})"
             unused = len(seen[arm]) - len(used[arm])
             parts.append(part + (f", {unused:,} of them unused" if unused else ""))
         more = f"; {plural(len(few) - MOST_NAMED, 'more arm')} likewise" if len(few) > MOST_NAMED else ""
-        which = "the items that all arms have" if self._units.clustered else "the items that both have"
+        which = f"the {self._called}s that {'all arms have' if self._units.clustered else 'both have'}"
         self.notes = (
-            f"incomplete: {'; '.join(parts)}{more}. Two arms are compared on {which}; this holds if items are "
-            "missing for reasons that have nothing to do with the scores",
+            f"incomplete: {'; '.join(parts)}{more}. Two arms are compared on {which}; this holds if "
+            f"{self._called}s are missing for reasons that have nothing to do with the scores",
         )
 
     def order_words(self) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.assumptions import UNKNOWN
 from ramgape.common.checks import whole
 from ramgape.common.formatting import list_names, plural
 from ramgape.core.statistics import FEWEST_PULLS
@@ -41,6 +42,9 @@ CHUNK = 512  # rows that are looked at together
 MOST_NEXT = 10_000  # each of them is a decision
 ROWS = {2: "pair", 3: "triple"}  # by how many parts they have
 UNLIMITED = 2**53  # pulls: data are as many as they are
+
+
+MOSTLY = 0.8  # of all rows must be in blocks that arms share, where they are compared on these
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -167,6 +171,21 @@ class Reading:
         self.accumulator: Accumulator = Accumulator(spec, kept, words, self._block)
         if self.about_items or units is not None:
             self.accumulator = ItemTable(spec, known, kept, words, units)
+        self._paired: ItemTable | None = None  # the same by block, where arms are compared on the blocks they share
+        if self._pairs_blocks(spec, units):
+            self._paired = ItemTable(spec, None, kept, words, called="block")
+
+    def _pairs_blocks(self, spec: Spec, units: Units | None) -> bool:
+        """Whether arms that share blocks are compared by their differences, which needs rewards of any kind."""
+        usual = all(self._options.get(name, "auto") == "auto" for name in ("policy", "bound"))
+        served = spec.question.compares_pairs and not spec.question.about_risk and spec.assumption == UNKNOWN
+        plain = self._block == 1 and self._min_rows is None and (units is None or units == Units(seed=units.seed))
+        return spec.shared and usual and served and plain
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether a row of a wide table is to say which one it is."""
+        return self._paired is not None
 
     @property
     def skipped(self) -> int:
@@ -202,7 +221,14 @@ class Reading:
             batch = batch.without(missing)
         if batch.blocks is not None:
             self._take_blocks(batch, batch.blocks)
-        self.accumulator.add(batch.names, read(self.accumulator, batch), batch.place, batch.items, batch.clusters)
+        rewards = read(self.accumulator, batch)
+        self.accumulator.add(batch.names, rewards, batch.place, batch.items, batch.clusters)
+        if self._paired is not None:
+            blocks = batch.items if batch.blocks is None else batch.blocks
+            if blocks is None or None in blocks:
+                self._paired = None
+            else:
+                self._paired.add(batch.names, rewards, batch.place, cast(Sequence[str], blocks))
 
     def _take_blocks(self, batch: Batch, blocks: Sequence[str | None]) -> None:
         """Complain of a block that has two rows of one arm, or no name."""
@@ -227,15 +253,18 @@ class Reading:
             self._options["items"] = table.items
         # What there is of an arm is all there is: arms are compared whether or not another has its first look.
         spec = replace(make_spec(names, **self._options), initial_trials=FEWEST_PULLS)
-        engine = self.accumulator.make_engine(spec)
+        paired = self._on_blocks()
+        engine = self.accumulator.make_engine(spec) if paired is None else paired
         if not engine.lacks_trials.any() and certify(engine, gather_evidence(engine)).proved.all():
             # An arm outside may be covered by one that does not dominate it; stopping rules do not look for that.
             engine.finish("confidence")
         ended = engine.stopped in ("confidence", "complete")
         result = infer(engine, engine.stopped if ended else "data")
         gaps = () if table is None else table.notes
+        if paired is not None and self._paired is not None:
+            gaps = self._paired.notes
         further = (*_lacking(engine, self._block), *_left_out(skipped), *_told_twice(self.accumulator), *gaps)
-        order = () if table is None or result.stopped == "complete" else (table.order_words(),)
+        order = () if table is None or paired is not None or result.stopped == "complete" else (table.order_words(),)
         guarantee = " ".join([result.guarantee, *_of_blocks(self._block), *_of_thin(thin, self._min_rows), *order])
         counts = self.accumulator.row_counts
         return Analysis(
@@ -251,6 +280,25 @@ class Reading:
             thin=thin,
             without_thin=certify_without_thin(engine, result, counts) if self._min_rows is None else None,
         )
+
+    def _on_blocks(self) -> Engine | None:
+        """A search that compares arms by their differences on the blocks that they share; None if too few are shared.
+
+        Which it is depends on the blocks that arms have, and not on their rewards.
+        """
+        table = self._paired
+        if table is None or len(table.names) < 2 or len(table.names) != len(self.accumulator.names):
+            return None
+        further = tuple(f"(further block {number})" for number in range(1, self._next_pulls + 1))
+        blocks = (*table.blocks, *further)
+        if len(table.blocks) < FEWEST_PULLS:
+            return None
+        options = cast(Options, {**self._options, "shared": None, "seeds": blocks})
+        spec = replace(
+            make_spec(table.names, **options), initial_trials=FEWEST_PULLS, drift=self.accumulator.spec.drift
+        )
+        engine = table.make_engine(spec)
+        return engine if table.used >= MOSTLY else None
 
     def _set_thin_apart(self) -> dict[str, int]:
         """Forget the arms that have too few rows to take part, and tell how many they have."""

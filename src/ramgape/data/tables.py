@@ -121,8 +121,15 @@ def arm_labels(table: LoggedTable, columns: Columns) -> list[Any]:
     return [label for label in table.labels if label not in columns[2:]]
 
 
-def batches(table: LoggedTable, columns: Columns, about_items: bool, keeps: Callable[[str], bool]) -> Iterator[Batch]:
-    """The rows of a table whose columns have been checked; of a wide one, those columns are read that are kept."""
+def batches(table: LoggedTable, columns: Columns, numbered: bool, keeps: Callable[[str], bool]) -> Iterator[Batch]:
+    """The rows of a table whose columns have been checked; of a wide one, those columns are read that are kept.
+
+    Args:
+        table: The data.
+        columns: What is where.
+        numbered: Whether rows of a wide table have names: that of their item, or their number.
+        keeps: Whether an arm is kept.
+    """
     if columns.arm is not None:
         yield _long(table, columns)
         return
@@ -134,11 +141,11 @@ def batches(table: LoggedTable, columns: Columns, about_items: bool, keeps: Call
         count = len(values) if hasattr(values, "__len__") else 0
         read = _values(values, f"column {name!r}") if keeps(name) else [None] * count
         known = items if items is not None else [str(row) for row in range(1, len(read) + 1)]
-        require(not about_items or len(known) == len(read), f"column {name!r}", "as long as the items", len(read))
+        require(not numbered or len(known) == len(read), f"column {name!r}", "as long as the items", len(read))
         whole = blocks is None or len(blocks) == len(read)
         require(whole, f"column {name!r}", "as long as the blocks", len(read), InvalidData)
         yield Batch(
-            [name] * len(read), read, _placing(f", column {name!r}"), known if about_items else None, blocks, clusters
+            [name] * len(read), read, _placing(f", column {name!r}"), known if numbered else None, blocks, clusters
         )
 
 

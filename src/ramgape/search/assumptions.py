@@ -35,9 +35,7 @@ class Objection(NamedTuple):
 def assumption_of(spec: Spec, bound: str | Bound) -> str:
     """All that a bound needs to be true of the rewards."""
     if spec.shares_seeds:
-        return (
-            "seeds that are independent draws, the same for all arms, whose rewards on a seed may depend on each other"
-        )
+        return "seeds (blocks) that are independent draws, shared by all arms, which may depend on each other there"
     if spec.items is not None:
         low, high = spec.reward_range or (0.0, 1.0)
         scores = f"scores in [{low:g}, {high:g}]"
