@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ramgape.studies.study import Study
     from ramgape.trials.identification import identify
     from ramgape.trials.progress import Progress
+    from ramgape.trials.requirement import check
 
 __all__ = [
     "Analysis",
@@ -64,6 +65,7 @@ __all__ = [
     "Trials",
     "__version__",
     "analyze",
+    "check",
     "delete_study",
     "identify",
     "instance_names",
@@ -113,6 +115,7 @@ _MODULES = modules_of(
         "studies.study": "Study",
         "trials.identification": "identify",
         "trials.progress": "Progress",
+        "trials.requirement": "check",
     }
 )
 _load = importing(__name__, _MODULES)

@@ -23,6 +23,9 @@
      │    ├── FailedTrial              a command that failed, or printed no reward
      │    ├── Retry                    raised by a trial itself: it is to be tried again, after a while
      │    └── WorkerLost               the machine that made a trial has died, and not the trial
+     ├── RequirementError         what `ramgape.check` requires is not proved; also an AssertionError
+     │    ├── RequirementRefuted       it is proved not to hold
+     │    └── RequirementUndecided     the trials decide nothing
      ├── NoAnswer                 a question that the result cannot answer
      └── MissingExtra             an optional dependency is not installed; says how to get it
 
@@ -203,6 +206,22 @@ class WorkerLost(TrialError):
 
 class NoAnswer(RamgapeError, LookupError):
     """No arm satisfies what was asked of the result."""
+
+
+class RequirementError(RamgapeError, AssertionError):
+    """What `ramgape.check` requires is not proved."""
+
+    def __init__(self, message: str, partial_result: Any = None) -> None:
+        super().__init__(message)
+        self.partial_result = partial_result
+
+
+class RequirementRefuted(RequirementError):
+    """It is proved that the requirement does not hold."""
+
+
+class RequirementUndecided(RequirementError):
+    """The trials neither prove nor refute the requirement."""
 
 
 class MissingExtra(RamgapeError, ImportError):

@@ -241,7 +241,7 @@ def merge(kind: Format, parts: Sequence[tuple[str, Sequence[Record]]], layout: L
 
     Args:
         kind: What they are.
-        parts: The records of each file, with its name.
+        parts: The records of each file, with what tells it from the others.
         layout: The columns that are given.
     """
     labels: dict[str, None] = {}
@@ -249,7 +249,7 @@ def merge(kind: Format, parts: Sequence[tuple[str, Sequence[Record]]], layout: L
     found: list[tuple[Record, dict[str, Any]]] = []
     for file, records in parts:
         for record in records:
-            mine = {**record.labels, "file": file.removesuffix(".gz").rpartition(".")[0] or file}
+            mine = {**record.labels, "file": file}
             labels.update(dict.fromkeys(mine))
             outcomes.update(dict.fromkeys(record.outcomes))
             found.append((record, mine))
@@ -271,7 +271,7 @@ def merge(kind: Format, parts: Sequence[tuple[str, Sequence[Record]]], layout: L
     item = layout.item or (kind.item if layout.arm != kind.item else None)
     main = layout.reward or used[0]
     table = RecordRows(
-        parts[0][0] if len(parts) == 1 else f"{len(parts)} files", header, rows, [each.place for each, _ in found]
+        f"the {kind.name}", header, rows, [each.place for each, _ in found]
     )
     arms = {str(mine.get(arm)) for _, mine in found}
     words = [plural(len(arms), kind.arms if arm == kind.arm else "arm") + ("" if arm == kind.arm else f" ({arm})")]
@@ -289,6 +289,16 @@ def merge(kind: Format, parts: Sequence[tuple[str, Sequence[Record]]], layout: L
     )
     chosen = layout._replace(arm=arm, reward=main, item=item)
     return Log(table, chosen, tuple(used), f"{kind.name}: {', '.join(words)}{told}", origin)
+
+
+def _file_labels(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
+    """What tells files apart: their names, or the folders they are in where all have the same name."""
+    names = [os.fspath(path).removesuffix(".gz").replace(os.sep, "/") for path in paths]
+    parts = [(name.rpartition(".")[0] or name).split("/") for name in names]
+    while len({each[-1] for each in parts}) == 1 and len(parts) > 1 and all(len(each) > 1 for each in parts):
+        parts = [each[:-1] for each in parts]
+    short = [each[-1] for each in parts]
+    return short if len(set(short)) == len(short) else ["/".join(each) for each in parts]
 
 
 def _choose_arm(kind: Format, found: Sequence[Mapping[str, Any]], labels: Iterable[str]) -> str:
@@ -376,7 +386,8 @@ def analyze_files(
     assert kind is not None
     understood = ""
     if kind.format is not None:
-        log = merge(kind.format, logs, layout)
+        labels = _file_labels(files)
+        log = merge(kind.format, [(label, records) for label, (_, records) in zip(labels, logs, strict=True)], layout)
         rows = FileRows(log.rows, log.layout, missing)
         reading, understood = start(rows, log, kind.format), log.understood
         for _ in rows.read_into(reading):

@@ -1,0 +1,309 @@
+"""Logs of tools: what each file is taken for, and its averages against an independent computation."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import math
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ramgape
+from ramgape.errors import InvalidData, RamgapeError
+
+LOGS = Path(__file__).parent / "data" / "logs"
+Means = Mapping[str, tuple[int, float]]
+
+
+def load(name: str) -> Any:
+    return json.loads((LOGS / name).read_text())
+
+
+def summary(frame: pd.DataFrame) -> Means:
+    """Trials and the mean of each arm, from columns `arm` and `value`."""
+    grouped = frame.groupby("arm")["value"]
+    return {str(arm): (int(values.count()), float(values.mean())) for arm, values in grouped}
+
+
+def of_hyperfine() -> Means:
+    rows = [(each["command"], time) for each in load("hyperfine.json")["results"] for time in each["times"]]
+    return summary(pd.DataFrame(rows, columns=["arm", "value"]))
+
+
+def of_pytest_benchmark() -> Means:
+    found = load("pytest-benchmark.json")["benchmarks"]
+    rows = [(each["fullname"], time) for each in found for time in each["stats"]["data"]]
+    return summary(pd.DataFrame(rows, columns=["arm", "value"]))
+
+
+def of_google_benchmark() -> Means:
+    frame = pd.DataFrame(load("google-benchmark.json")["benchmarks"])
+    frame = frame[frame["run_type"] == "iteration"]
+    scale = frame["time_unit"].map({"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0})
+    return summary(pd.DataFrame({"arm": frame["run_name"], "value": frame["real_time"] * scale}))
+
+
+def of_criterion() -> Means:
+    frames = []
+    for version in ("base", "new"):
+        sample = pd.DataFrame(load(f"criterion/fib/{version}/sample.json"))
+        frames.append(pd.DataFrame({"arm": version, "value": sample["times"] / sample["iters"] / 1e9}))
+    return summary(pd.concat(frames))
+
+
+def of_cargo_criterion() -> Means:
+    rows = []
+    for line in (LOGS / "cargo-criterion.jsonl").read_text().splitlines():
+        found = json.loads(line)
+        if found["reason"] == "benchmark-complete":
+            assert found["unit"] == "ns"
+            pairs = zip(found["measured_values"], found["iteration_count"], strict=True)
+            rows += [(found["id"], value / count / 1e9) for value, count in pairs]
+    return summary(pd.DataFrame(rows, columns=["arm", "value"]))
+
+
+def of_asv() -> Means:
+    found, rows = load("asv.json"), []
+    for name, values in found["results"].items():
+        row = dict(zip(found["result_columns"], values, strict=False))
+        (sizes,) = row["params"]
+        for size, samples in zip(sizes, row["samples"], strict=True):
+            rows += [(f"{name}({size})", time) for time in samples]
+    return summary(pd.DataFrame(rows, columns=["arm", "value"]))
+
+
+def of_inspect() -> Means:
+    """Epochs are averaged within a sample. Archives have the same samples, packed by a method that pandas lacks."""
+    rows = []
+    for name in ("small", "large"):
+        found = json.loads(lzma.decompress((LOGS / f"inspect-{name}.json.xz").read_bytes()))
+        model, score = found["eval"]["model"], {"C": 1.0, "I": 0.0}
+        rows += [(model, each["id"], score[each["scores"]["match"]["value"]]) for each in found["samples"]]
+    frame = pd.DataFrame(rows, columns=["arm", "item", "value"])
+    return summary(frame.groupby(["arm", "item"], as_index=False)["value"].mean())
+
+
+def of_lm_eval() -> Means:
+    frames = []
+    for size in ("small", "large"):
+        (path,) = (LOGS / "lm-eval" / f"mock__{size}").glob("samples_*.jsonl")
+        lines = pd.read_json(path, lines=True)
+        frames.append(pd.DataFrame({"arm": f"mock/{size}", "value": lines["acc"]}))
+    return summary(pd.concat(frames))
+
+
+def of_promptfoo() -> Means:
+    rows = [(each["prompt"]["label"], each["score"]) for each in load("promptfoo.json")["results"]["results"]]
+    return summary(pd.DataFrame(rows, columns=["arm", "value"]))
+
+
+def of_deepeval() -> Means:
+    rows = []
+    for name in ("deepeval-small", "deepeval-large"):
+        found = load(f"{name}.json")
+        cases = found.get("testRunData", found)["testCases"]
+        rows += [(name, case["metricsData"][0]["score"]) for case in cases]
+    return summary(pd.DataFrame(rows, columns=["arm", "value"]))
+
+
+def of_mlflow() -> Means:
+    frame = pd.read_csv(LOGS / "mlflow-runs.csv")
+    metric = next(name for name in frame if name.startswith("metrics."))
+    return summary(pd.DataFrame({"arm": "lr=" + frame["params.lr"].astype(str), "value": frame[metric]}))
+
+
+def of_wandb() -> Means:
+    frame = pd.read_csv(LOGS / "wandb-runs.csv")
+    return summary(pd.DataFrame({"arm": "lr=" + frame["lr"].astype(str), "value": frame["accuracy"]}))
+
+
+INSPECT = ["inspect-small.eval", "inspect-large.eval"]
+CASES: dict[str, tuple[list[str], str, Callable[[], Means]]] = {
+    "hyperfine": (["hyperfine.json"], "hyperfine results: 2 commands, 30 trials, outcome 'time'", of_hyperfine),
+    "pytest-benchmark": (
+        ["pytest-benchmark.json"],
+        "pytest-benchmark results: 2 benchmarks, 50 trials, outcome 'time'",
+        of_pytest_benchmark,
+    ),
+    "google-benchmark": (["google-benchmark.json"], "Google Benchmark results: 2 benchmarks,", of_google_benchmark),
+    "criterion": (["criterion/fib/*/sample.json"], "2 files, criterion sample: 2 arms (file), 40 trials", of_criterion),
+    "cargo-criterion": (["cargo-criterion.jsonl"], "cargo-criterion messages: 2 benchmarks", of_cargo_criterion),
+    "asv": (["asv.json"], "asv results: 4 benchmarks, 120 trials, outcome 'time'", of_asv),
+    "inspect": (INSPECT, "2 files, inspect log: 2 models, 12 samples, 2 epochs", of_inspect),
+    "inspect-json": (["inspect-*.json.xz"], "2 files, inspect log: 2 models, 12 samples, 2 epochs", of_inspect),
+    "lm-eval": (
+        ["lm-eval/*/samples_*.jsonl"],
+        "2 files, lm-evaluation-harness samples: 2 models, 12 documents",
+        of_lm_eval,
+    ),
+    "promptfoo": (["promptfoo.json"], "promptfoo results: 2 arms (prompt), 4 tests", of_promptfoo),
+    "deepeval": (["deepeval-*.json"], "2 files, deepeval run: 2 runs, 6 test cases", of_deepeval),
+    "mlflow": (["mlflow-runs.csv"], "MLflow runs: 2 configurations, 16 trials", of_mlflow),
+    "wandb": (["wandb-runs.csv"], "W&B runs: 2 configurations, 16 trials", of_wandb),
+}
+TIMES = ("hyperfine", "pytest-benchmark", "google-benchmark", "criterion", "cargo-criterion", "asv")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_tool_wrote_is_understood(case: str) -> None:
+    files, understood, means = CASES[case]
+    analysis = ramgape.analyze([str(LOGS / each) for each in files], next_pulls=0)
+    assert understood in analysis.understood
+    expected = means()
+    assert {arm.name for arm in analysis.result.arms} == set(expected)
+    for arm in analysis.result.arms:
+        trials, mean = expected[arm.name]
+        assert arm.trials == trials
+        assert math.isclose(arm.mean, mean, rel_tol=1e-9)
+    low = min(expected, key=lambda arm: expected[arm][1])
+    high = max(expected, key=lambda arm: expected[arm][1])
+    assert (low if case in TIMES else high) in analysis.result.answer
+
+
+def test_the_shell_minimizes_times(capsys: pytest.CaptureFixture[str]) -> None:
+    from tests.cli_support import call
+
+    out = call("analyze", str(LOGS / "criterion/fib/*/sample.json"), "--question", "best").stdout
+    faster = min(of_criterion().items(), key=lambda each: each[1][1])[0]
+    assert f" {faster} " in out.split("\n")[0] + out.split("\n")[1]
+
+
+# ------------------------------------------------------------------------- one table, four formats
+
+ITEMS, MODELS = 1000, 10
+
+
+def scores() -> dict[str, list[int]]:
+    generator = np.random.default_rng(5)
+    easy = generator.uniform(-1.5, 1.5, ITEMS)
+    chances = {f"model-{n}": 1.0 / (1.0 + np.exp(-(easy + 0.25 * n))) for n in range(MODELS)}
+    return {name: (generator.random(ITEMS) < chance).astype(int).tolist() for name, chance in chances.items()}
+
+
+def write_csv(folder: Path) -> list[Path]:
+    path = folder / "scores.csv"
+    rows = [(n, name, value) for name, values in scores().items() for n, value in enumerate(values)]
+    pd.DataFrame(rows, columns=["item", "arm", "reward"]).to_csv(path, index=False)
+    return [path]
+
+
+def write_lines(folder: Path) -> list[Path]:
+    path = folder / "scores.jsonl.gz"
+    with gzip.open(path, "wt") as file:
+        for name, values in scores().items():
+            file.writelines(f"{json.dumps({'item': n, 'arm': name, 'reward': x})}\n" for n, x in enumerate(values))
+    return [path]
+
+
+def write_inspect(folder: Path) -> list[Path]:
+    paths = []
+    for name, values in scores().items():
+        samples = [{"id": n, "epoch": 1, "scores": {"match": {"value": "CI"[1 - x]}}} for n, x in enumerate(values)]
+        paths.append(folder / f"{name}.json")
+        paths[-1].write_text(json.dumps({"version": 2, "eval": {"model": name, "task": "t"}, "samples": samples}))
+    return paths
+
+
+def write_lm_eval(folder: Path) -> list[Path]:
+    paths = []
+    for name, values in scores().items():
+        (folder / name).mkdir()
+        paths.append(folder / name / "samples_t_2026-01-01T00-00-00.0.jsonl")
+        lines = [{"doc_id": n, "resps": [], "metrics": ["acc"], "acc": float(x)} for n, x in enumerate(values)]
+        paths[-1].write_text("\n".join(map(json.dumps, lines)))
+    return paths
+
+
+def test_one_table_has_one_answer_in_four_formats(tmp_path: Path) -> None:
+    found = {}
+    for write in (write_csv, write_lines, write_inspect, write_lm_eval):
+        folder = tmp_path / write.__name__
+        folder.mkdir()
+        columns: dict[str, Any] = {"item_column": "item"} if write in (write_csv, write_lines) else {}
+        analysis = ramgape.analyze(write(folder), question="best", items="population", next_pulls=0, **columns)
+        found[write.__name__] = (
+            analysis.result.answer,
+            analysis.result.stopped,
+            sorted((arm.name, arm.trials, round(arm.mean, 12)) for arm in analysis.result.arms),
+        )
+    first = found["write_csv"]
+    assert all(each == first for each in found.values()), found
+    table = pd.DataFrame(scores())
+    assert first[0] == tuple(table.columns[table.mean() == table.mean().max()])
+    assert first[1] == "complete"
+    assert [mean for *_, mean in first[2]] == [round(table[name].mean(), 12) for name, *_ in first[2]]
+
+
+# ------------------------------------------------------------------------------------ what is wrong
+
+
+@pytest.mark.parametrize("case", sorted(CASES))
+def test_a_truncated_log_gets_one_line(case: str, tmp_path: Path) -> None:
+    path = sorted(LOGS.glob(CASES[case][0][0]))[0]
+    content = path.read_bytes()
+    for length in (0, 1, len(content) // 3, len(content) - 7):
+        cut = tmp_path / path.name
+        cut.write_bytes(content[:length])
+        try:
+            analysis = ramgape.analyze(cut, next_pulls=0)
+        except RamgapeError as error:
+            assert len(str(error).splitlines()) == 1
+            assert path.name in str(error) or "arms" in str(error)
+        else:  # a table or lines that end at a row are whole
+            assert path.suffix in (".csv", ".jsonl")
+            assert length == len(content) - 7
+            assert len(analysis.result.arms) > 1
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "empty"),
+        (b'{"eval": {}, "samples": 3}', "a list 'samples'"),
+        (b'{"results": [{"command": "x"}]}', "single runs"),
+        (b'{"nothing": [{"known": 1}]}', "known tool"),
+        (b"\x89PNG\r\n\x1a\n", "PNG"),
+        (b"[" * 100_000, "nested"),
+    ],
+)
+def test_the_wrong_kind_gets_one_line(content: bytes, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_bytes(content)
+    with pytest.raises(InvalidData, match=says) as caught:
+        ramgape.analyze(path)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_an_archive_can_do_no_harm(tmp_path: Path) -> None:
+    """A member that unpacks to a thousand times its size, and one whose path leads elsewhere."""
+    bomb = tmp_path / "bomb.eval"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", '{"eval": {"model": "m"}}')
+        archive.writestr("summaries.json", b" " * 400_000_000)
+    with pytest.raises(InvalidData) as caught:
+        ramgape.analyze(bomb)
+    assert len(str(caught.value).splitlines()) == 1
+    stray = tmp_path / "stray.eval"
+    with zipfile.ZipFile(stray, "w") as archive:
+        archive.writestr("../escaped.json", "{}")
+        archive.writestr("header.json", '{"eval": {"model": "m"}, "samples": []}')
+    with pytest.raises(RamgapeError):
+        ramgape.analyze(stray)
+    assert not (tmp_path.parent / "escaped.json").exists()
+
+
+def test_a_line_without_end_is_refused_in_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "endless.csv"
+    with path.open("wb") as file:
+        file.write(b"arm,reward\nA,")
+        file.truncate(2**31)  # a sparse file: 2 GB of zeros on one line
+    with pytest.raises(InvalidData) as caught:
+        ramgape.analyze(path)
+    assert len(str(caught.value).splitlines()) == 1
