@@ -208,3 +208,12 @@ def test_verdicts_at_the_requirement_are_rarely_given() -> None:
     """
     wrong = [kind is type(None) for kind in verdicts(0.5, 60)]
     assert sum(wrong) <= 30
+
+
+def test_times_have_a_summary(tmp_path: Path) -> None:
+    options = ("--reference", "sleep 0.2", "--exit-code", "--summary", str(tmp_path / "times.md"))
+    found = call("run", "sleep 0.02", *options)
+    assert found.exit_code == PROVED, found.output
+    text = (tmp_path / "times.md").read_text()
+    assert "ramgape: proved" in text.splitlines()[0]
+    assert "| sleep 0.02 | fastest |" in text

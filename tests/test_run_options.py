@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from ramgape.commands import noise
-from ramgape.commands.baseline import exit_code_of, verdict
+from ramgape.commands.baseline import verdict, verdict_of
 from ramgape.commands.noise import Machine, noise_words
 from ramgape.commands.times import Timing
 from ramgape.views.timing import distribution
@@ -415,13 +415,13 @@ def test_a_gate_against_a_baseline_is_seldom_wrong() -> None:
     assert wrong <= 30
 
 
-def test_exit_codes_follow_the_worst_verdict() -> None:
+def test_the_worst_verdict_counts() -> None:
     quick, slow = times("quick", *[0.1, 0.101] * 10), times("slow", *[0.2, 0.201] * 10)
     timing = Timing((quick, slow), reference="quick", tolerance=0.05)
-    assert exit_code_of(timing) == 1
-    assert exit_code_of(Timing((quick, slow), reference="slow", tolerance=0.05)) == 0
-    assert exit_code_of(Timing((quick,), ended="enough")) == 0
-    assert exit_code_of(Timing((quick,), ended="runs")) == 3
+    assert verdict_of(timing) == "refuted"
+    assert verdict_of(Timing((quick, slow), reference="slow", tolerance=0.05)) == "proved"
+    assert verdict_of(Timing((quick,), ended="enough")) == "proved"
+    assert verdict_of(Timing((quick,), ended="runs")) == "undecided"
 
 
 def test_noise_is_told_with_a_remedy() -> None:

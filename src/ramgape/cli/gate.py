@@ -65,18 +65,10 @@ class Gate:
         """
         if self._summary is None:
             return
-        from ramgape.views.markdown import summarize
+        from ramgape.views.markdown import judge, summarize
 
-        text = summarize(shown, result, None if picture is None else str(picture))
-        if self.takes_stdout:
-            typer.echo(text)
-            return
-
-        def write(path: Path) -> None:
-            path.write_text(f"{text}\n", encoding="utf-8")
-
-        write_file(write, Path(self._summary), "summary")
-        tell("written", self._summary, "bold")
+        picture_name = None if picture is None else str(picture)
+        write_summary(summarize(shown, judge(result), result.task, picture_name), self._summary)
 
     def leave(self, result: Result) -> None:
         """End the command with the code of the verdict, if exit codes are asked for."""
@@ -86,6 +78,26 @@ class Gate:
             raise typer.Exit(CODES[judge(result).verdict])
 
 
+def write_summary(text: str, place: str) -> None:
+    """Write a summary to a file, or to standard output."""
+    if place == STANDARD_OUTPUT:
+        typer.echo(text)
+        return
+
+    def write(path: Path) -> None:
+        path.write_text(f"{text}\n", encoding="utf-8")
+
+    write_file(write, Path(place), "summary")
+    tell("written", place, "bold")
+
+
+def checked_summary(summary: str | None) -> str | None:
+    """Where a summary goes, if that can be written."""
+    if summary not in (None, STANDARD_OUTPUT):
+        check_place(Path(str(summary)), "summary")
+    return summary
+
+
 def takes_gate() -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorate a command: its parameter `gate` has what was typed for `--exit-code` and `--summary`, checked."""
 
@@ -93,8 +105,6 @@ def takes_gate() -> Callable[[Callable[..., None]], Callable[..., None]]:
         exit_code: Annotated[bool, typer.Option("--exit-code", help=EXIT_CODE, rich_help_panel=OUTPUT)] = False,
         summary: Annotated[Text, option(OUTPUT, "FILE", SUMMARY)] = None,
     ) -> Gate:
-        if summary not in (None, STANDARD_OUTPUT):
-            check_place(Path(str(summary)), "summary")
-        return Gate(exit_code, summary)
+        return Gate(exit_code, checked_summary(summary))
 
     return gathers("gate", read)

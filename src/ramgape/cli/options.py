@@ -105,13 +105,15 @@ def takes_options(door: str) -> Callable[[Callable[..., None]], Callable[..., No
     rows = {name: row for name, row in options_at(door).items() if row.shell and name not in GROUPS}
 
     def read(**typed: Any) -> dict[str, Any]:
-        # A default is not passed on: what reads the data may know a better one.
-        given = renamed({name: text for name, text in typed.items() if text not in (None, [], defaults[name])})
+        given = {name: text for name, text in typed.items() if text is not None and text != []}
+        for old, new in OPTION_NAMES.items():
+            if old in given and new in given and given[new] == rows[new].default:
+                del given[new]
+        given = renamed(given)
         return {name: rows[name].kind.read(text, name) for name, text in given.items()}
 
     shown = [_parameter(name, row) for name, row in rows.items()]
     older = [_parameter(old, rows[new], hidden=True) for old, new in OPTION_NAMES.items() if new in rows]
-    defaults = {each.name: each.default for each in [*shown, *older]}
     read.__signature__ = inspect.Signature([*shown, *older])  # type: ignore[attr-defined]
     return gathers("options", read)
 

@@ -16,6 +16,7 @@ import typer
 
 from ramgape.assumptions import UNKNOWN
 from ramgape.cli.errors import FAILED, tell, warnings_told
+from ramgape.cli.gate import STANDARD_OUTPUT, write_summary
 from ramgape.cli.options import Storage, check_jobs, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.signals import SIGNALLED, ending_gently, interrupted_by
@@ -327,18 +328,23 @@ def show_times(timing: Timing, code: int, session: Session, files: Exports, out:
     """Print what was measured, write what was asked for, and end with the exit code."""
     if out.as_json:
         typer.echo(timing.to_json())
-    elif any(len(each.times) > 1 for each in timing.times) or not code:
+    elif session.shown.summary != STANDARD_OUTPUT and (any(len(each.times) > 1 for each in timing.times) or not code):
         session.shown.console().print(timing)
     out.write(replace(timing, told="verbose"))
     files.write(timing)
+    if session.shown.summary is not None:
+        from ramgape.commands.baseline import verdict_of
+        from ramgape.views.markdown import Verdict, summarize
+
+        write_summary(summarize(timing, Verdict(verdict_of(timing))), session.shown.summary)
     if code > SIGNALLED:
         made = sum(len(each.times) for each in timing.times)
         stored = timing.report is not None and session.how.name is not None
         tell("interrupted", interrupted_words(made, "run", stored), "bold yellow")
     if not code and session.shown.exit_code:
-        from ramgape.commands.baseline import exit_code_of
+        from ramgape.commands.baseline import EXIT_CODES, verdict_of
 
-        code = exit_code_of(timing)
+        code = EXIT_CODES[verdict_of(timing)]
     elif code == FAILED and session.shown.exit_code:
         code = 2
     if code:

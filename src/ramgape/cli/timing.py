@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from ramgape.cli.gate import SUMMARY, checked_summary
 from ramgape.cli.options import OUTPUT, Text, option
 from ramgape.cli.table import PlainCommand
 from ramgape.commands.how_timed import HowTimed
@@ -206,6 +207,7 @@ class Shown(NamedTuple):
     style: str
     told: str
     exit_code: bool
+    summary: str | None
 
     def console(self, *, stderr: bool = False) -> Console:
         """Where text goes, in this style."""
@@ -233,6 +235,7 @@ def shown(
     quiet: Annotated[bool, _flag("-q", "--quiet", QUIET, OUTPUT)] = False,
     verbose: Annotated[bool, _flag("-v", "--verbose", VERBOSE, OUTPUT)] = False,
     exit_code: Annotated[bool, _flag("", "--exit-code", EXIT_CODE, OUTPUT)] = False,
+    summary: Annotated[Text, _value("", "--summary", "FILE", SUMMARY, OUTPUT)] = None,
 ) -> Shown:
     """How times are shown."""
     if time_unit is not None:
@@ -240,7 +243,8 @@ def shown(
     known_name(sort, SORTS, "--sort")
     known_name(style, STYLES, "--style")
     require(not (quiet and verbose), "--quiet", "given without --verbose", "both")
-    return Shown(time_unit, sort, style, "quiet" if quiet else "verbose" if verbose else "usual", exit_code)
+    told = "quiet" if quiet else "verbose" if verbose else "usual"
+    return Shown(time_unit, sort, style, told, exit_code, checked_summary(summary))
 
 
 class Exports(NamedTuple):

@@ -130,8 +130,8 @@ def _row(each: Any, path: str) -> Times:
     )
 
 
-def exit_code_of(timing: Timing) -> int:
-    """What `--exit-code` ends with: of commands with a baseline or a reference, whether they are slower than that."""
+def verdict_of(timing: Timing) -> str:
+    """Whether what is asked is proved: of commands with a baseline or a reference, that none is slower than that."""
     tolerance, report = timing.tolerance or 0.0, timing.report
     if timing.baseline is not None:
         found = {told for *_, told in timing.baseline.verdicts(timing, tolerance)}
@@ -141,4 +141,4 @@ def exit_code_of(timing: Timing) -> int:
     else:
         reached = timing.ended == "enough" if report is None else report.result.goal_reached
         found = {PROVED if reached else UNDECIDED}
-    return next(EXIT_CODES[each] for each in (REFUTED, UNDECIDED, PROVED) if each in found or each == PROVED)
+    return next(each for each in (REFUTED, UNDECIDED, PROVED) if each in found or each == PROVED)

@@ -270,9 +270,7 @@ def merge(kind: Format, parts: Sequence[tuple[str, Sequence[Record]]], layout: L
     ]
     item = layout.item or (kind.item if layout.arm != kind.item else None)
     main = layout.reward or used[0]
-    table = RecordRows(
-        f"the {kind.name}", header, rows, [each.place for each, _ in found]
-    )
+    table = RecordRows(f"the {kind.name}", header, rows, [each.place for each, _ in found])
     arms = {str(mine.get(arm)) for _, mine in found}
     words = [plural(len(arms), kind.arms if arm == kind.arm else "arm") + ("" if arm == kind.arm else f" ({arm})")]
     if item is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ramgape.common.formatting import list_names
 from ramgape.errors import printable
@@ -19,10 +19,10 @@ MOST_NAMED = 5
 
 
 class Verdict(NamedTuple):
-    """Whether what was required holds, and a sentence on it."""
+    """Whether what was required is "proved", "refuted" or "undecided", and a sentence on it."""
 
-    verdict: Literal["proved", "refuted", "undecided"]
-    words: str
+    verdict: str
+    words: str = ""
 
 
 def judge(result: Result) -> Verdict:
@@ -61,18 +61,19 @@ def _names(names: list[str] | tuple[str, ...]) -> str:
     return list_names([printable(name) for name in names], MOST_NAMED)
 
 
-def summarize(shown: Explained, result: Result, picture: str | None = None) -> str:
+def summarize(shown: Explained, verdict: Verdict, question: str = "", picture: str | None = None) -> str:
     """A verdict, the table, the facts and the warnings, as Markdown.
 
     Args:
-        shown: What it is of: a result, an analysis, the report of a study.
-        result: The result inside of that.
+        shown: What it is of: a result, an analysis, the report of a study, measured times.
+        verdict: Whether what was required holds.
+        question: What was asked.
         picture: The file of a picture to show.
     """
-    verdict, words = judge(result)
+    lines = [f"### {MARKS[verdict.verdict]} ramgape: {verdict.verdict}", ""]
+    lines += [_escaped(verdict.words), ""] if verdict.words else []
+    lines += [f"Question: `{printable(question).replace('`', '')}`", ""] if question else []
     said = explain(shown, ascii_only=False)
-    lines = [f"### {MARKS[verdict]} ramgape: {verdict}", "", _escaped(words), ""]
-    lines += [f"Question: `{printable(result.task).replace('`', '')}`", ""]
     lines += [_escaped(headline) + "  " for headline in said.headlines]
     for part in said.parts:
         if isinstance(part, str):
@@ -86,7 +87,7 @@ def summarize(shown: Explained, result: Result, picture: str | None = None) -> s
             lines.append("| " + " | ".join(map(_cell, row)) + " |")
         lines += ["", *filter(None, [_escaped(part.rest)])]
     if picture is not None:
-        lines += ["", f"![{verdict}](<{printable(picture)}>)"]
+        lines += ["", f"![{verdict.verdict}](<{printable(picture)}>)"]
     lines += ["", "<details><summary>Details</summary>", ""]
     lines += [f"- {f'**{_escaped(word)}**: ' if word else ''}{_escaped(text)}" for word, text in said.facts]
     lines += [f"- **Warning**: {_escaped(warning)}" for warning in said.warnings]
