@@ -161,7 +161,8 @@ class GoalOptions(TypedDict, total=False):
     rho: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help=
         "Short for {risk} mean-variance:RHO, the risk variance - rho mean.")]
     direction: Annotated[str, Option(RISK, NAME, doors=(*ALL, LOWER_BOUND), default="maximize", help=
-        "maximize rewards, or minimize costs.", at={ANALYZE: {"default": None, "unless": "maximize; minimize for times and costs in a log"}})]
+        "maximize rewards, or minimize costs.",
+        at={ANALYZE: {"default": None, "unless": "maximize; minimize for times and costs in a log"}})]
     reward_range: Annotated[tuple[float, float] | None, Option(TRIALS, RANGE, doors=REAL, help=
         "Two numbers that no reward can leave; never guessed from the data. With it what is said is proved.",
         at={ANALYZE: {"panel": DATA}})]
