@@ -63,7 +63,8 @@ def errors_of(kind: str, noise: str, runs: int, seed: int, **options: Any) -> tu
     make = coins if noise == "bounded" else normals
     generator = np.random.default_rng(seed)
     bound = analyze(wide(make("independent", 0.1, 30, generator)), **options).result.bound
-    spec = make_spec(["A", "B"], **options, bound=bound, alarm="off")
+    blocks: dict[str, Any] = {"seeds": range(4_000)} if bound == "central-limit-paired" else {}
+    spec = make_spec(["A", "B"], **options, bound=bound, alarm="off", **blocks)
     arms, wrong, ended = np.tile(np.array([0, 1]), 4_000), 0, 0
     for _ in range(runs):
         engine = Engine(spec)

@@ -174,6 +174,9 @@ class GoalOptions(TypedDict, total=False):
             "gaussian."}})]
     block: Annotated[int, Option(TRIALS, COUNT, doors=(ANALYZE,), default=1, at={ANALYZE: {"panel": DATA}}, help=
         "Take the mean of so many consecutive rows of an arm for a reward; the risk is then that of such a mean.")]
+    stopping: Annotated[str, Option(TRIALS, NAME, doors=(ANALYZE,), default="any-time", at={ANALYZE: {"panel": DATA}},
+        help="any-time: what is said holds however often you look, and whatever ended the trials. fixed: classical "
+        "simultaneous tests, for one look at trials whose number was fixed beforehand.")]
     shared: Annotated[bool | None, Option(TRIALS, FLAG, doors=REAL, help=
         "Arms share rows or blocks (a day, a game, a seed), where their rewards may depend on each other. What is said "
         "then goes by intervals for each arm, which allow that and take more trials.", unless=

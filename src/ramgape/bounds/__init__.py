@@ -67,6 +67,7 @@ class Bound:
         compares_pairs: It compares two arms in another way than by their boxes, and brings `mean_ahead` and perhaps
             `risk_ahead` (core/comparisons.py).
         paired: It compares arms on seeds that they share, and needs such.
+        once: What it tells holds for one look at trials whose number was fixed beforehand.
         designates: It may prove an answer that was fixed beforehand, by the rewards since then, where epsilon is 0.
         explores: Its width has a constant of exploration, by the names and the function that it brings.
         boxless: It makes no boxes.
@@ -90,6 +91,7 @@ class Bound:
     in_rounds: bool = False
     compares_pairs: bool = False
     paired: bool = False
+    once: bool = False
     designates: bool = False
     explores: bool = False
     boxless: bool = False
@@ -358,6 +360,25 @@ OWN_BOUNDS: dict[str, Bound] = {
         ),
     )
 }
+
+# Classical tests for `analyze(..., stopping="fixed")`: no search may use them, which looks again and again.
+ONE_LOOK, ONE_LOOK_ON_BLOCKS = (
+    Bound(
+        name,
+        source,
+        (UNKNOWN,),
+        (UNRANGED,),
+        "classical tests of two arms, for one look",
+        sides=2.0,
+        spent=1e-12,  # its intervals tell nothing, and take nothing
+        narrows=False,
+        compares_pairs=True,
+        paired=paired,
+        once=True,
+        rigour=APPROXIMATE,
+    )
+    for name, source, paired in (("welch", "one_look", False), ("paired-t", "one_look_on_blocks", True))
+)
 
 # What `auto` stands for: the first that serves. Comparisons of two arms take the fewest pulls, but not every risk, task
 # and policy goes by them; intervals then say themselves what was proved.

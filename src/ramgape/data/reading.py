@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.assumptions import UNKNOWN
+from ramgape.bounds import ONE_LOOK, ONE_LOOK_ON_BLOCKS
 from ramgape.common.checks import whole
-from ramgape.common.formatting import list_names, plural
+from ramgape.common.formatting import list_names, plural, round_up
 from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.data.accumulator import USUAL_WORDS, Accumulator, Words
 from ramgape.data.batch import Batch
@@ -22,7 +24,7 @@ from ramgape.data.item_tables import ItemTable, Units, check_known
 from ramgape.data.missing import make_missing
 from ramgape.data.selection import Selection
 from ramgape.data.thin import WithoutThin, certify_without_thin
-from ramgape.errors import InvalidData, RamgapeWarning, located, require
+from ramgape.errors import InvalidData, RamgapeWarning, known_name, located, require
 from ramgape.options import ANALYZE, Options, options_for
 from ramgape.policies import POLICIES
 from ramgape.questions import PARETO, make_question
@@ -44,6 +46,7 @@ ROWS = {2: "pair", 3: "triple"}  # by how many parts they have
 UNLIMITED = 2**53  # pulls: data are as many as they are
 
 
+ANY_TIME, FIXED = "any-time", "fixed"
 MOSTLY = 0.8  # of all rows must be in blocks that arms share, where they are compared on these
 
 
@@ -147,6 +150,7 @@ class Reading:
         require(self._next_pulls <= MOST_NEXT, "next_pulls", allowed, next_pulls)
         self._options = cast(Options, {"epsilon": 0.0, **options_for(options, ANALYZE), "max_trials": UNLIMITED})
         self._block = whole(self._options.pop("block", 1), "block", "a whole number of at least 1", 1)
+        self._fixed = known_name(self._options.pop("stopping", ANY_TIME), (ANY_TIME, FIXED), "stopping") == FIXED
         self.selection = Selection(self._options.pop("exclude", None), self._options.pop("only", None))
         na, fewest = self._options.pop("na", None), self._options.pop("min_rows", None)
         self.missing = make_missing(na, skip_empty)
@@ -163,6 +167,8 @@ class Reading:
             require(self._block == 1, "block", "1 with items, of which each is a row", self._block)
         spec = make_spec(some, **self._options)
         _check_policy(spec.policy)
+        if self._fixed:
+            check_fixed(spec)
         for warning in spec.warnings:
             warnings.warn(warning, RamgapeWarning, stacklevel=3)
         self._arms = None if arms is None else check_names(arms)
@@ -255,9 +261,17 @@ class Reading:
         spec = replace(make_spec(names, **self._options), initial_trials=FEWEST_PULLS)
         paired = self._on_blocks()
         engine = self.accumulator.make_engine(spec) if paired is None else paired
-        if not engine.lacks_trials.any() and certify(engine, gather_evidence(engine)).proved.all():
-            # An arm outside may be covered by one that does not dominate it; stopping rules do not look for that.
-            engine.finish("confidence")
+        at_any_time = finish(engine)
+        notes: tuple[str, ...] = ()
+        if self._fixed:
+            allowed = "any-time where arms share blocks and not all arms have the same"
+            require(paired is not None or not spec.shared, "stopping", allowed, FIXED)
+            looks = (FEWEST_PULLS, spec.first_looks[1])
+            once = ONE_LOOK if paired is None else ONE_LOOK_ON_BLOCKS
+            asked = replace(engine.spec, bound=once, first_looks=looks, initial_trials=FEWEST_PULLS)
+            source = self.accumulator if paired is None or self._paired is None else self._paired
+            engine = source.make_engine(asked)
+            notes = cost_of_any_time(finish(engine), at_any_time)
         ended = engine.stopped in ("confidence", "complete")
         result = infer(engine, engine.stopped if ended else "data")
         gaps = () if table is None else table.notes
@@ -268,7 +282,7 @@ class Reading:
         guarantee = " ".join([result.guarantee, *_of_blocks(self._block), *_of_thin(thin, self._min_rows), *order])
         counts = self.accumulator.row_counts
         return Analysis(
-            result=replace(result, guarantee=guarantee, warnings=result.warnings + further),
+            result=replace(result, guarantee=guarantee, warnings=result.warnings + further, notes=result.notes + notes),
             next_pulls=plan_pulls(engine, self._next_pulls),
             rows=rows,
             skipped=skipped,
@@ -309,6 +323,33 @@ class Reading:
         if thin:
             self.accumulator.keep([name for name in counts if name not in thin])
         return dict(sorted(thin.items(), key=lambda each: each[1]))
+
+
+def finish(engine: Engine) -> float:
+    """Let a search end if its data prove the goal; the tolerance that they prove, which may be infinite."""
+    findings = certify(engine, gather_evidence(engine))
+    if not engine.lacks_trials.any() and findings.proved.all():
+        # An arm outside may be covered by one that does not dominate it; stopping rules do not look for that.
+        engine.finish("confidence")
+    return max(float(findings.tolerances.max()), 0.0)
+
+
+def check_fixed(spec: Spec) -> None:
+    """Complain of what classical tests do not serve."""
+    served = spec.assumption == UNKNOWN and spec.question.compares_pairs and spec.goal == "confidence"
+    allowed = "any-time unless arms are compared in pairs, with assumption unknown and no items"
+    require(served and spec.items is None, "stopping", allowed, FIXED)
+
+
+def cost_of_any_time(once: float, at_any_time: float) -> tuple[str, ...]:
+    """What a single look proves more than one of many, in words."""
+    if not math.isfinite(once):
+        return ("this is one look at a fixed number of trials; do not look again when there are more",)
+    many = f"within {round_up(at_any_time)}" if math.isfinite(at_any_time) else "nothing yet"
+    return (
+        f"this is one look at a fixed number of trials, and proves the answer within {round_up(once)}; checked at any "
+        f"time, however often, the same data prove {many}",
+    )
 
 
 def _check_policy(policy: str) -> None:

@@ -45,6 +45,7 @@ from ramgape.search.statements import objectives_of, with_statements
 from ramgape.search.strength import Strength, answer_strength, guarded, rare_level, with_boxes
 
 NAME_WIDTH = 40  # of an arm in a sentence
+ONCE = "the number of trials was fixed beforehand and these data are looked at once"  # what classical tests need
 
 
 class Evidence(NamedTuple):
@@ -175,7 +176,9 @@ def infer(
     spec, quality = engine.spec, quality or TrialQuality()
     reason = stopped or engine.stopped or "interrupted"
     trials = dict(zip(spec.names, engine.arms["pulls"].tolist(), strict=True))
-    evidence = gather_evidence(engine)._replace(conditions=quality.conditions(trials))
+    evidence = gather_evidence(engine)
+    once = (ONCE,) if the_bound(evidence.bound).once else ()
+    evidence = evidence._replace(conditions=(*quality.conditions(trials), *once))
     findings = certify(engine, evidence)
     if reason == "confidence" and not findings.proved.all():
         # Trials that were cut off leave it open, or another version found and stored the stop: what is not proved here

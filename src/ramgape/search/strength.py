@@ -403,8 +403,9 @@ def _p_values(pairs: Pairs, spec: Spec, answer: Mask, references: NDArray[np.int
                     return pairs.ahead(a, b, 0, 0.0, level)
 
                 found_one = math.exp(pairs.evidence(beaten)) if pairs.lead(other, arm, 0) > 0.0 else 0.0
-                # Where arms share items, each comparison has a time of its own, and none may be averaged.
-                total = total + found_one if spec.items is None else max(total, found_one)
+                # Where arms share items each comparison has a time of its own, and classical tests know no average.
+                averages = spec.items is None and not the_bound(spec.bound).once
+                total = total + found_one if averages else max(total, found_one)
             # The average over all other arms; those that were left out only make it larger.
             found[arm] = min(1.0, (count - 1) / total) if total > 0.0 else 1.0
     elif isinstance(question, BetterThan):
