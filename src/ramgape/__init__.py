@@ -85,7 +85,8 @@ _MODULES = modules_of(
         "data.analysis": "analyze",
         "data.reading": "Analysis",
         "errors": "BudgetSpent ChangedAnswer DamagedStore DataError FailedTrial FailingArm InvalidData InvalidInstance "
-        "InvalidReward InvalidSpec KeyReused MissingExtra NoAnswer RamgapeError RamgapeWarning Retry "
+        "InvalidReward InvalidSpec KeyReused MissingExtra NoAnswer RamgapeError RamgapeWarning RequirementError "
+        "RequirementRefuted RequirementUndecided Retry "
         "SpecificationError StorageError StorageUnavailable StudyError StudyExists TrialError UnknownName UnknownPull "
         "UnknownStudy WorkerLost",
         "options": "Search Trials",

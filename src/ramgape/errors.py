@@ -209,11 +209,7 @@ class NoAnswer(RamgapeError, LookupError):
 
 
 class RequirementError(RamgapeError, AssertionError):
-    """What `ramgape.check` requires is not proved."""
-
-    def __init__(self, message: str, partial_result: Any = None) -> None:
-        super().__init__(message)
-        self.partial_result = partial_result
+    """What `ramgape.check` requires is not proved; `partial_result` has the evidence."""
 
 
 class RequirementRefuted(RequirementError):

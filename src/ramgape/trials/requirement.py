@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ramgape.common.checks import check_number, whole
-from ramgape.errors import RequirementRefuted, RequirementUndecided, require
+from ramgape.errors import RequirementError, RequirementRefuted, RequirementUndecided, require
 from ramgape.search.result import Result
 from ramgape.trials.identification import identify
 
@@ -66,12 +66,13 @@ def check(
     if result.stopped == "interrupted":
         raise KeyboardInterrupt
     found = f"a mean of {result.arms[0].mean:.3g} in {result.trials} trials, where at least {at_least:g} is required"
-    if result.stopped not in ("confidence", "complete"):
-        hint = "; more trials (max_trials) may decide it"
-        raise RequirementUndecided(f"undecided: {found}{hint}", result)
-    if not result.answer:
-        raise RequirementRefuted(f"refuted at {100.0 * confidence:.4g}% confidence: {found}", result)
-    return result
+    if result.stopped in ("confidence", "complete") and result.answer:
+        return result
+    error: RequirementError = RequirementUndecided(f"undecided: {found}; more trials (max_trials) may decide it")
+    if result.stopped in ("confidence", "complete"):
+        error = RequirementRefuted(f"refuted at {100.0 * confidence:.4g}% confidence: {found}")
+    error.partial_result = result
+    raise error
 
 
 def _scored(pull: Callable[..., Any]) -> Callable[..., Any]:
