@@ -241,6 +241,54 @@ def test_one_table_has_one_answer_in_four_formats(tmp_path: Path) -> None:
     assert [mean for *_, mean in first[2]] == [round(table[name].mean(), 12) for name, *_ in first[2]]
 
 
+# ------------------------------------------------------------------------------------------- tables
+
+
+def frame() -> pd.DataFrame:
+    generator = np.random.default_rng(2)
+    rows = [
+        (arm, round(float(generator.normal(mean, 0.1)), 4)) for _ in range(40) for arm, mean in (("Ä", 0.5), ("B", 0.7))
+    ]
+    return pd.DataFrame(rows, columns=["model", "score"])
+
+
+TABLES: dict[str, tuple[Callable[[pd.DataFrame, Path], object], str]] = {
+    "plain.csv": (lambda table, path: table.to_csv(path, index=False), "CSV"),
+    "tabs.tsv": (lambda table, path: table.to_csv(path, index=False, sep="\t"), "CSV with tab"),
+    "german.csv": (
+        lambda table, path: table.to_csv(path, index=False, sep=";", decimal=","),
+        "CSV with ';' and decimal commas",
+    ),
+    "wide-letters.csv": (lambda table, path: table.to_csv(path, index=False, encoding="utf-16"), "CSV"),
+    "packed.csv.gz": (lambda table, path: table.to_csv(path, index=False), "CSV"),
+    "packed.csv.xz": (lambda table, path: table.to_csv(path, index=False), "CSV"),
+    "packed.csv.zip": (lambda table, path: table.to_csv(path, index=False), "CSV"),
+    "lines.jsonl": (lambda table, path: table.to_json(path, orient="records", lines=True), "JSON lines"),
+    "array.json": (lambda table, path: table.to_json(path, orient="records"), "JSON array"),
+    "table.parquet": (lambda table, path: table.to_parquet(path), "Parquet"),
+    "table.feather": (lambda table, path: table.to_feather(path), "Feather"),
+    "table.xlsx": (lambda table, path: table.to_excel(path, index=False), "Excel"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:arms are read from column")
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_has_the_same_arms_in_every_form(name: str, tmp_path: Path) -> None:
+    write, kind = TABLES[name]
+    table = frame()
+    write(table, tmp_path / name)
+    analysis = ramgape.analyze(tmp_path / name, question="best", next_pulls=0)
+    assert analysis.understood == f"{kind}, arms in column 'model', rewards in column 'score'"
+    expected = {arm: (40, pytest.approx(mean)) for arm, mean in table.groupby("model")["score"].mean().items()}
+    assert {arm.name: (arm.trials, arm.mean) for arm in analysis.result.arms} == expected
+    if not name.endswith(("csv", "tsv", "jsonl")):  # of these a part is a table, too
+        whole = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(InvalidData) as caught:
+            ramgape.analyze(tmp_path / name)
+        assert len(str(caught.value).splitlines()) == 1
+
+
 # ------------------------------------------------------------------------------------ what is wrong
 
 

@@ -448,4 +448,8 @@ RUNS = {
 
 def open_archive(source: Source) -> zipfile.ZipFile:
     """The archive that a log of inspect_ai, or an Excel file, is."""
-    return zipfile.ZipFile(cast(IO[bytes], source.content.raw._source))  # type: ignore[attr-defined]
+    file = cast(IO[bytes], source.content.raw._source)  # type: ignore[attr-defined]
+    position = file.tell()
+    archive = zipfile.ZipFile(file)
+    file.seek(position)  # what reads the file as a whole goes on where it was
+    return archive
