@@ -51,7 +51,7 @@ def cases() -> Iterator[tuple[Instance, dict[str, Any]]]:
         for goal in GOALS:
             for options in (
                 *({"bound": bound, "risk": risk} for bound in BOUNDS for risk in RISKS),
-                *({"bound": name, "risk": "std", "task": "best"} for name in BOUNDS if BOUNDS[name].means_only),
+                *({"bound": name, "risk": "std", "task": "best"} for name in BOUNDS if BOUNDS[name].terms.means_only),
                 *(
                     {"policy": name, **(CEILING if rule.bound else {"task": "best"} if rule.of_questions else {})}
                     for name, rule in POLICIES.items()

@@ -65,7 +65,7 @@ def options_for(bound: str, risk: str) -> dict[str, Any]:
     noise = BOUNDS[bound].assumptions[0]
     kind: dict[str, Any] = {"reward_range": (-1.0, 2.0)} if ASSUMPTIONS[noise].ranged else {"noise": noise}
     stated: dict[str, Any] = {"gaussian-paper": {"sigma_max": 0.6}, "heavy": {"kurtosis": 9.0}}.get(bound, {})
-    if BOUNDS[bound].means_only:
+    if BOUNDS[bound].terms.means_only:
         stated = {"sigma_max": 0.6, "task": "best"}
     return {**kind, "bound": bound, "risk": risk, **stated}
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,11 +14,13 @@ import numpy as np
 import pytest
 
 import ramgape
-from ramgape.bounds import BOUNDED, BOUNDS, Bound
+from ramgape.bounds import BOUNDED, BOUNDS, Bound, Terms
+from ramgape.core.doubt import follow
+from ramgape.core.kernel import kernel
+from ramgape.extend import Format, Record, check_bound, check_policy, check_question, check_reader, check_risk
 from ramgape.questions import Pareto
 from ramgape.risks import make_risk
 from ramgape.risks.table import MEANS
-from ramgape.testing import check_bound, check_policy, check_question, check_risk
 from tests.cli_support import call, call_json
 from tests.support import POLICIES
 
@@ -89,7 +94,7 @@ SLOW = (
 )
 def test_our_bounds_pass(bound: str) -> None:
     needed: dict[str, Any] = {"heavy": {"kurtosis": 9.0}}.get(bound, {})
-    check_bound(bound, **needed, **({"sigma_max": 1.3} if BOUNDS[bound].needs_sigma_max else {}))
+    check_bound(bound, **needed, **({"sigma_max": 1.3} if BOUNDS[bound].terms.stated else {}))
 
 
 def too_narrow(problem, count, average, variance, level, low, high):  # type: ignore[no-untyped-def]
@@ -127,6 +132,68 @@ class Mistaken(Pareto):
 def test_a_task_that_is_none_is_found(broken: Any) -> None:
     with pytest.raises(AssertionError):
         check_question(broken)
+
+
+class Endless(Pareto):
+    """Its doubts never come down: a search for it goes on for ever."""
+
+    def compare(self) -> Any:
+        return never_sure
+
+
+@kernel
+def never_sure(arms, memory, search, problem, changed):  # type: ignore[no-untyped-def]
+    search.ready = search.samples >= problem.initial_pulls * len(arms)
+    for arm in range(len(arms)):
+        row = arms[arm]
+        row.in_front, row.doubt, row.rival, row.exact = 1, 1.0, arm, 1
+    follow(arms, search, problem, 0, 1.0)
+
+
+def test_a_question_that_never_stops_is_found() -> None:
+    with pytest.raises(AssertionError, match=r"how a search .* ended must be by proof, .* got 'cap'"):
+        check_question(Endless())
+
+
+def read_scores(found: Any, source: Any) -> Iterator[Record]:
+    for number, (name, value) in enumerate(found["scores"], start=1):
+        yield Record(f"{source.name}, score {number}", {"model": name}, {"score": value})
+
+
+def test_a_reader_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is tried, and once it is registered an analysis takes files of its tool."""
+    from ramgape import registry
+
+    monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps({"my_tool": [], "scores": [(name, 0.25 * n) for name in "ab" for n in range(4)]}))
+    mine = Format("scores of my tool", lambda found: "my_tool" in found, read_scores, "model", "model")
+    check_reader(mine, path)
+    for broken in (mine._replace(recognize=lambda found: False), mine._replace(arm="name"), mine._replace(item="id")):
+        with pytest.raises(AssertionError):
+            check_reader(broken, path)
+    with pytest.raises(ramgape.InvalidData, match="a known tool"):
+        ramgape.analyze(path, reward_range=(0, 1), epsilon=0.5)
+    ramgape.register("reader", "my-tool", mine)
+    analysis = ramgape.analyze(path, reward_range=(0, 1), epsilon=0.5)
+    assert (analysis.rows, [arm.name for arm in analysis.result.arms]) == (8, ["a", "b"])
+    assert analysis.understood.startswith("scores of my tool: 2 models, 8 trials")
+
+
+def test_a_bound_with_an_assumption_of_its_own() -> None:
+    """It is worded and asked for without a line of the package."""
+    terms = Terms(
+        assume=lambda spec, bound: f"rewards whose third moment is at most {spec.sigma_max:g}",
+        stated=(("sigma_max", "the largest third moment"),),
+        kind="asymptotic",
+    )
+    own = replace(BOUNDS["hoeffding"], name="own", terms=terms)
+    asked: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.5, "policy": "ramgape", "bound": own}
+    assert own.guarantee(SimpleNamespace(sigma_max=2.0), 0.05).sentence("a is best.") == (
+        "Approximately, with probability 0.95, for rewards whose third moment is at most 2: a is best."
+    )
+    with pytest.raises(ramgape.InvalidSpec, match="sigma_max must be given with bound own: the largest third moment"):
+        ramgape.identify(lambda arm, rng: rng.random(), ["a", "b"], **asked)
 
 
 def test_what_is_registered_is_found_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def test_what_people_look_for_is_near(site: BuiltSite, question: str) -> None:
 def test_every_public_name_is_in_the_reference(site: BuiltSite) -> None:
     known = set().union(*(page.ids for path, page in site.pages.items() if path.startswith("reference/")))
     assert {f"ramgape.{name}" for name in ramgape._MODULES} - known == set()
-    assert {"ramgape.Study.create", "ramgape.Result.save_html", "ramgape.testing.check_policy"} <= known
+    assert {"ramgape.Study.create", "ramgape.Result.save_html", "ramgape.extend.check_policy"} <= known
 
 
 def test_parameters_do_not_run_together(site: BuiltSite) -> None:

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import ramgape
 from ramgape.bounds import BOUNDED, Bound
+from ramgape.extend import check_bound
 from ramgape.risks.table import MEANS
-from ramgape.testing import check_bound
 
 
 def interval(problem, count, average, variance, level, low, high):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import ramgape
+from ramgape.extend import check_question
 from ramgape.questions import follow, kernel
-from ramgape.testing import check_question
 
 
 @kernel

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import ramgape
-from ramgape.testing import check_risk
+from ramgape.extend import check_risk
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Things from outside, by name: policies, risks, bounds, questions and stores that this package does not contain.
+"""Parts from outside, by name: policies, risks, bounds, questions, stores and readers of other packages.
 
 They arrive in two ways: a program calls `register`, or an installed package states an entry point in a group such as
 `ramgape.policies`, which is loaded when somebody first uses its name. What the package itself contains stands in the
@@ -23,6 +23,7 @@ GROUPS = {
     "bound": "ramgape.bounds",
     "question": "ramgape.questions",
     "store": "ramgape.stores",
+    "reader": "ramgape.readers",
 }
 NAME = re.compile(r"[a-z][a-z0-9_-]*")  # nothing that means something in "NAME:KEY=VALUE", a URL or a shell
 
@@ -36,12 +37,13 @@ def register(kind: str, name: Any, thing: Any) -> None:
     processes, the module that registers it must be imported there as well, or be installed with an entry point.
 
     Args:
-        kind: "policy", "risk", "bound", "question" or "store".
+        kind: "policy", "risk", "bound", "question", "store" or "reader".
         name: Lower-case letters, digits, "-" and "_"; for a store the scheme of its URLs.
         thing: A policy is a function `policy(state) -> arm number` or a compiled `decide`; a risk a subclass of
             `ramgape.Measure`; a bound a `ramgape.bounds.Bound`; a question a `ramgape.questions.Question`, or a
             function that makes one; a store a function `opener(url, create=...)` that gives a
-            `ramgape.storage.Store`. `ramgape.testing` has a check for each.
+            `ramgape.storage.Store`; a reader of logs a `ramgape.extend.Format`. `ramgape.extend` has all of them on
+            one page, and a check for each.
 
     Raises:
         UnknownName: There is no such kind.

@@ -21,10 +21,24 @@ import importlib
 import math
 import sys
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from ramgape import registry
 from ramgape.assumptions import ASSUMPTIONS, UNKNOWN
+from ramgape.bounds.guarantee import (
+    APPROXIMATE,
+    ASYMPTOTIC,
+    KNOWN_DEVIATION,
+    NEARLY,
+    OF_ITEMS,
+    OF_MEANS,
+    OF_ROUNDS,
+    PLAIN,
+    PROVED,
+    Guarantee,
+    Rigour,
+    Terms,
+)
 from ramgape.errors import require
 from ramgape.risks.table import MEAN, MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
 
@@ -38,9 +52,7 @@ KINDS = {
     "heavy": (MOMENTS, ROOT),
     "items": (MOMENTS, ROOT, MEAN),
 }
-Rigour = Literal["proved", "approximate"]
-PROVED: Rigour = "proved"
-APPROXIMATE: Rigour = "approximate"
+__all__ = ["BOUNDS", "Bound", "Guarantee", "Terms", "resolve_bound", "the_bound", "usual_bound"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,7 @@ class Bound:
     Args:
         name: As it is given in a search.
         source: The module that implements it, by name within this package, or anything that has its kernels.
-        assumptions: The rewards that it is valid for.
+        assumptions: The assumptions on rewards under which it is valid, by name.
         serves: What the risks that it serves are made of (risks/table.py).
         meaning: In a line.
         goals: "confidence" if its boxes prove something, "budget" if they steer only.
@@ -60,10 +72,6 @@ class Bound:
             all.
         spent: The part of delta that the boxes take.
         columns: How much memory it needs for itself, behind that of the risk.
-        needs_sigma_max: It holds only for a stated standard deviation.
-        means_only: It tells nothing of risks, and serves tasks about means alone.
-        in_rounds: What it tells is about averages over the rounds so far, in which every arm is pulled once, in random
-            order; nothing else is assumed of how rewards come about.
         compares_pairs: It compares two arms in another way than by their boxes, and brings `mean_ahead` and perhaps
             `risk_ahead` (core/comparisons.py).
         paired: It compares arms on seeds that they share, and needs such.
@@ -71,8 +79,7 @@ class Bound:
         designates: It may prove an answer that was fixed beforehand, by the rewards since then, where epsilon is 0.
         explores: Its width has a constant of exploration, by the names and the function that it brings.
         boxless: It makes no boxes.
-        rigour: "proved" if its boxes hold with the probability that they state, "approximate" if only nearly so, the
-            more pulls the better.
+        terms: What it assumes, and what its statements are about: what its guarantees are made of.
     """
 
     name: str
@@ -86,19 +93,30 @@ class Bound:
     mean_sides: float | None = None
     spent: float = 1.0
     columns: int = 0
-    needs_sigma_max: bool = False
-    means_only: bool = False
-    in_rounds: bool = False
     compares_pairs: bool = False
     paired: bool = False
     once: bool = False
     designates: bool = False
     explores: bool = False
     boxless: bool = False
-    rigour: Rigour = PROVED
+    terms: Terms = PLAIN
 
     def __str__(self) -> str:
         return self.name
+
+    def guarantee(self, spec: Any, level: float) -> Guarantee:
+        """What a search may claim by this bound.
+
+        Args:
+            spec: Of the search.
+            level: The accepted probability that a claim is wrong.
+        """
+        return Guarantee(level, self.terms.kind, self.terms.assume(spec, self), self.terms.estimand)
+
+    @property
+    def rigour(self) -> Rigour:
+        """Whether its boxes hold with the probability that they state, or only nearly so."""
+        return APPROXIMATE if self.terms.kind == ASYMPTOTIC else PROVED
 
     @property
     def kernels(self) -> Any:
@@ -188,7 +206,7 @@ BOUNDS: dict[str, Bound] = {
             mean_sides=2.0,
             columns=2,
             narrows=False,
-            in_rounds=True,
+            terms=OF_ROUNDS,
         ),
         Bound(
             "gaussian",
@@ -225,8 +243,7 @@ BOUNDS: dict[str, Bound] = {
             "heavy tails, means only: Catoni's estimator (Wang and Ramdas 2023); needs sigma_max and more memory",
             sides=2.0,
             columns=3072,
-            needs_sigma_max=True,
-            means_only=True,
+            terms=OF_MEANS,
         ),
         Bound(
             "truncated-mean",
@@ -236,8 +253,7 @@ BOUNDS: dict[str, Bound] = {
             "heavy tails, means only: without far rewards (Bubeck et al. 2013); needs sigma_max; half as wide again",
             sides=2.0,
             columns=48,
-            needs_sigma_max=True,
-            means_only=True,
+            terms=OF_MEANS,
         ),
         Bound(
             "central-limit",
@@ -248,7 +264,7 @@ BOUNDS: dict[str, Bound] = {
             sides=2.0,
             mean_sides=1.0,
             narrows=False,
-            rigour=APPROXIMATE,
+            terms=NEARLY,
         ),
         Bound(
             "central-limit-pairwise",
@@ -261,7 +277,7 @@ BOUNDS: dict[str, Bound] = {
             narrows=False,
             compares_pairs=True,
             designates=True,
-            rigour=APPROXIMATE,
+            terms=NEARLY,
         ),
         Bound(
             "central-limit-paired",
@@ -274,7 +290,7 @@ BOUNDS: dict[str, Bound] = {
             narrows=False,
             compares_pairs=True,
             paired=True,
-            rigour=APPROXIMATE,
+            terms=NEARLY,
         ),
         Bound(
             "items",
@@ -282,6 +298,7 @@ BOUNDS: dict[str, Bound] = {
             ("items",),
             (MOMENTS, ROOT, MEAN),
             "a test set, without replacement: exact when all items are in",
+            terms=OF_ITEMS,
             mean_sides=2.0,
         ),
         Bound(
@@ -290,6 +307,7 @@ BOUNDS: dict[str, Bound] = {
             ("items",),
             (MOMENTS, ROOT, MEAN),
             "the same, two arms compared by their differences on the same items",
+            terms=OF_ITEMS,
             mean_sides=2.0,
             spent=0.2,
             compares_pairs=True,
@@ -321,7 +339,7 @@ BOUNDS: dict[str, Bound] = {
             "the paper's appendix: Gaussian rewards with a known sigma_max",
             mean_sides=2.0,
             narrows=False,
-            needs_sigma_max=True,
+            terms=KNOWN_DEVIATION,
         ),
         Bound(
             "budget",

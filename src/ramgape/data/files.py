@@ -14,8 +14,7 @@ from ramgape.data.columns import is_number
 from ramgape.data.file_rows import FileOptions, FileRows, Layout
 from ramgape.data.formats import (
     ARCHIVE,
-    DOCUMENTS,
-    LINES,
+    FORMATS,
     MLFLOW,
     PROMPTFOO,
     RUNS,
@@ -23,6 +22,7 @@ from ramgape.data.formats import (
     WANDB,
     Format,
     Record,
+    format_of,
     is_mlflow,
     is_wandb,
     open_archive,
@@ -134,9 +134,9 @@ def _json(source: Source, head: bytes) -> Found:
         except InvalidData:
             row = None
     more = bool(source.peek().strip())
-    if isinstance(row, dict) and (more or not any(each.recognize(row) for each in DOCUMENTS)):
+    if isinstance(row, dict) and (more or format_of(row, lines=False) is None):
         lines = read_lines(source, first.decode("utf-8"), _rest(source))
-        kind = next((each for each in LINES if each.recognize(row)), None)
+        kind = format_of(row, lines=True)
         if kind is not None:
             return _records(kind, kind.read(lines, source), source)
         if not more and not any(isinstance(value, str | int | float) for value in row.values()):
@@ -148,12 +148,12 @@ def _json(source: Source, head: bytes) -> Found:
             place, given = f"{source.name}, object {number}", shorten(each)
             if not isinstance(each, dict):
                 raise InvalidData(place=place, allowed="an object with the keys of columns", given=given)
-        kind = next((each for each in LINES if found and each.recognize(found[0])), None)
+        kind = format_of(found[0], lines=True) if found else None
         numbered = enumerate(found, start=1)
         if kind is not None:
             return _records(kind, kind.read(numbered, source), source)
         return Found("JSON array", JsonReader(source.name, numbered, "object"))
-    kind = next((each for each in DOCUMENTS if isinstance(found, dict) and each.recognize(found)), None)
+    kind = format_of(found, lines=False)
     if kind is None:
         raise _unknown(source, found)
     return _records(kind, kind.read(found, source), source)
@@ -161,7 +161,7 @@ def _json(source: Source, head: bytes) -> Found:
 
 def _unknown(source: Source, found: Any) -> InvalidData:
     """A document that no tool of the list writes."""
-    names = ", ".join(each.name for each in (*DOCUMENTS, *LINES))
+    names = ", ".join(each.name for each in FORMATS)
     allowed = f"JSON lines, a JSON array of objects, or the JSON of a known tool ({names})"
     given = f"an object with {list_names(list(found), MOST_KEYS)}" if isinstance(found, dict) else shorten(found)
     return InvalidData(what=source.name, allowed=allowed, given=given or "an empty object")

@@ -13,9 +13,11 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
+from ramgape import registry
 from ramgape.data.source import Source, read_member
 from ramgape.errors import InvalidData, shorten
 
@@ -51,6 +53,7 @@ class Format(NamedTuple):
         arms, items: What these are called, in the plural.
         direction: Whether more of its outcomes is better.
         unit: Whether an outcome lies between 0 and 1 by the documentation of the tool.
+        lines: Whether it is JSON lines: `recognize` then gets the first object, and `read` all of them, numbered.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Format(NamedTuple):
     items: str = "item"
     direction: str = "maximize"
     unit: Callable[[str], bool] = lambda _: False
+    lines: bool = False
 
 
 def wrong(source: Source, words: str, given: object = "") -> InvalidData:
@@ -423,7 +427,7 @@ def _unit_in_lm_eval(name: str) -> bool:
 
 
 OF_METRICS = frozenset(("acc", "acc_norm", "exact_match", "em", "f1", "brier_score"))  # between 0 and 1
-DOCUMENTS = [
+FORMATS = [
     Format(INSPECT, _has("eval", "samples"), read_inspect, "model", "model", "item", "sample"),
     Format(PROMPTFOO, _of_promptfoo, read_promptfoo, "provider", "provider", "item", "test", unit=_is_score),
     Format(DEEPEVAL, _of_deepeval, read_deepeval, "run", "run", "item", "test case", unit=_is_score),
@@ -432,14 +436,21 @@ DOCUMENTS = [
     _benchmark("Google Benchmark results", _has("benchmarks", "context"), read_google_benchmark),
     _benchmark("criterion sample", _has("iters", "times", "sampling_mode"), read_criterion),
     _benchmark("asv results", _has("commit_hash", "results", "result_columns"), read_asv),
-]
-LINES = [
-    Format(
-        *(LM_EVAL, _has("doc_id", "resps"), read_lm_eval, "model", "model", "item", "document"), unit=_unit_in_lm_eval
+    Format(LM_EVAL, _has("doc_id", "resps"), read_lm_eval, "model", "model", "item", "document")._replace(
+        unit=_unit_in_lm_eval, lines=True
     ),
-    _benchmark("cargo-criterion messages", _has("reason"), read_cargo_criterion),
+    _benchmark("cargo-criterion messages", _has("reason"), read_cargo_criterion)._replace(lines=True),
 ]
-ARCHIVE = DOCUMENTS[0]._replace(read=read_inspect_zip)
+
+
+def format_of(found: Any, *, lines: bool) -> Format | None:
+    """The format of a document, or of the first of several lines: ours first, then those from outside."""
+    outside = (registry.find("reader", name, ()) for name in registry.names("reader"))
+    fitting = (each for each in chain(FORMATS, outside) if each.lines == lines and each.recognize(found))
+    return next(fitting, None) if isinstance(found, Mapping) else None
+
+
+ARCHIVE = FORMATS[0]._replace(read=read_inspect_zip)
 RUNS = {
     name: Format(name, lambda _: False, lambda *_: iter(()), "configuration", "configuration")
     for name in (MLFLOW, WANDB)

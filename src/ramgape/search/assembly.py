@@ -190,7 +190,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
         record["rare_level"] = -math.log(delta)
         record["rare_trials"] = 0.0 if spec.rare is None else math.log(delta) / math.log1p(-spec.rare)
     record["keep_smallest"] = spec.returned == "smallest-doubt"
-    record["interleave"] = WHOLE_ROUNDS if the_bound(bound).in_rounds else spec.interleave
+    record["interleave"] = WHOLE_ROUNDS if the_bound(bound).terms.in_rounds else spec.interleave
     if spec.items is not None:
         record["item_count"] = len(spec.items) if spec.items.population else math.inf
         record["first_item"] = spec.risk.kernels(spec.assumption).columns

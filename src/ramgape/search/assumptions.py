@@ -1,4 +1,4 @@
-"""What a guarantee assumes of the rewards, in words, and what the data say against it."""
+"""What the data say against the assumptions of a guarantee."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.assumptions import HEAVY, UNKNOWN
-from ramgape.bounds import Bound, the_bound
 from ramgape.common.formatting import exponent, list_names, plural
 from ramgape.core.table import Table
 from ramgape.errors import shorten
 from ramgape.search.estimands import estimand_of
 from ramgape.search.result import Alarm
-from ramgape.search.sharing import WORDS as SHARED
 from ramgape.search.spec import Spec
 
 FAR = 10.0  # standard errors
@@ -32,70 +30,11 @@ class Objection(NamedTuple):
     warning: str
 
 
-def assumption_of(spec: Spec, bound: str | Bound) -> str:
-    """All that a bound needs to be true of the rewards."""
-    if spec.shares_seeds:
-        return "seeds (blocks) that are independent draws, shared by all arms, which may depend on each other there"
-    if spec.items is not None:
-        low, high = spec.reward_range or (0.0, 1.0)
-        scores = f"scores in [{low:g}, {high:g}]"
-        if not spec.items.population:
-            return f"items that are independent draws from a larger world, the same for all arms, with {scores}"
-        values = "means and risks" if spec.question.about_risk else "means"
-        return f"{values} over {shown_items(spec)}, asked in random order, with {scores}"
-    if spec.reward_range is not None:
-        low, high = spec.reward_range
-        if estimand_of(bound):
-            return (
-                f"any rewards in [{low:g}, {high:g}], however they drift or depend on each other, about "
-                f"{estimand_of(bound)}"
-            )
-        return (
-            f"independent draws from one distribution for each arm, in [{low:g}, {high:g}]{between_arms(spec, bound)}"
-        )
-    known = f", with standard deviation at most {spec.sigma_max:g}" if the_bound(bound).needs_sigma_max else ""
-    rounded = "" if spec.resolution is None else f", rounded to {spec.resolution:g}"
-    law = "Gaussian distribution" if spec.rewards.normal else "distribution"
-    return f"independent draws from one {law} for each arm{known or _stated(spec)}{rounded}{between_arms(spec, bound)}"
-
-
-def between_arms(spec: Spec, bound: str | Bound) -> str:
-    """What is assumed of arms together: evidence about two of them is a product."""
-    if spec.shared:
-        return SHARED
-    return ", with arms independent of each other" if the_bound(bound).compares_pairs else ""
-
-
-def shown_items(spec: Spec) -> str:
-    """What means are taken over.
-
-    >>> from ramgape.search.spec import make_spec
-    >>> shown_items(make_spec(["A", "B"], items=range(300), reward_range=(0, 1), epsilon=0.1))
-    'these 300 items'
-    """
-    assert spec.items is not None
-    trials = "" if spec.items.repeats == 1 else f"{spec.items.repeats:,} trials of each of "
-    return f"{trials}these {len(spec.items.values):,} items"
-
-
 def asked_items(spec: Spec) -> str:
     """That nothing is left to ask."""
     assert spec.items is not None
     times = "" if spec.items.repeats == 1 else f", {spec.items.repeats:,} times,"
     return f"each of these {len(spec.items.values):,} items{times}"
-
-
-def _stated(spec: Spec) -> str:
-    """What is stated of heavy tails, in words."""
-    if spec.assumption != HEAVY:
-        return ""
-    parts = (
-        ("kurtosis is at most {:g}", spec.kurtosis),
-        ("standard deviation is at most {:g}", spec.sigma_max),
-        ("standard deviation is at most {:g} times its mean", spec.cv),
-    )
-    words = " and whose ".join(text.format(value) for text, value in parts if value is not None)
-    return f"{'' if spec.cv is None else ', never negative'}, whose {words}"
 
 
 def objections_to(spec: Spec, arms: Table, misses: int, alarms: Sequence[Alarm] = ()) -> list[Objection]:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
-from ramgape.common.formatting import confidence, cut, list_names, plural, round_up, unseen_words
+from ramgape.bounds import Bound, the_bound, usual_bound
+from ramgape.bounds.guarantee import APPROXIMATE, Guarantee, Rigour
+from ramgape.common.formatting import cut, list_names, plural, round_up, unseen_words
 from ramgape.core.comparisons import NOT_PROVED
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.rows import on_tables
@@ -24,7 +25,6 @@ from ramgape.search.assembly import make_prove
 from ramgape.search.assumptions import (
     Objection,
     asked_items,
-    assumption_of,
     cut_off_trials,
     equal_rewards,
     objections_to,
@@ -59,6 +59,11 @@ class Evidence(NamedTuple):
     names: tuple[str, ...]
     engine: Engine
     conditions: Sequence[str] = ()
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What they may claim."""
+        return the_bound(self.bound).guarantee(self.engine.spec, self.delta)
 
     @property
     def rigour(self) -> Rigour:
@@ -244,7 +249,7 @@ def _certified(
     if reason == "confidence":
         tolerance = max(spec.epsilon or 0.0, 0.0)
     exact = engine.is_complete
-    kind: CertificateKind = "exact" if exact else "asymptotic" if evidence.rigour == APPROXIMATE else "finite-sample"
+    kind: CertificateKind = "exact" if exact else evidence.guarantee.kind
     found = {each.text: tolerance for each in objectives_of(spec)}
     if len(found) > 1:
         found[objectives_of(spec)[1].text] = tolerance / spec.risk_weight
@@ -255,7 +260,7 @@ def _certified(
         confidence=1.0 if exact else 1.0 - evidence.delta,
         kind=kind,
         guarantee=guarantee,
-        assumptions=() if exact else (assumption_of(spec, evidence.bound), *evidence.conditions),
+        assumptions=() if exact else (evidence.guarantee.assumptions, *evidence.conditions),
     )
 
 
@@ -584,16 +589,13 @@ def assured(
     spec: Spec, statement: str, evidence: Evidence, objections: Sequence[Objection], returned: Sequence[str]
 ) -> str:
     """A statement with its probability, under which assumption it holds, and what the data say against that."""
-    assumed = [assumption_of(spec, evidence.bound), *(f"if {condition}" for condition in evidence.conditions)]
-    claim = f"for {', and '.join(assumed)}: {statement}"
+    remarks = []
     if evidence.rigour == APPROXIMATE:
         unseen = evidence.unseen(returned)
-        claim += f" {unseen[0].upper()}{unseen[1:]}."
+        remarks.append(f"{unseen[0].upper()}{unseen[1:]}.")
     if objections:
-        claim += f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
-    if evidence.rigour == APPROXIMATE:
-        return f"Approximately, with probability {confidence(evidence.delta)}, {claim}"
-    return f"With probability at least {confidence(evidence.delta)}, {claim}"
+        remarks.append(f"But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}.")
+    return evidence.guarantee.sentence(statement, evidence.conditions, remarks)
 
 
 def wanted_of(spec: Spec, returned: Sequence[str] = (), epsilon: float = 0.0) -> Wanted:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ramgape.assumptions import BOUNDED, GAUSSIAN, HEAVY, ITEMS, UNKNOWN
-from ramgape.bounds import APPROXIMATE, the_bound
+from ramgape.bounds import the_bound
+from ramgape.bounds.guarantee import APPROXIMATE
 from ramgape.common.checks import check_number, whole
 from ramgape.common.old_names import present_value
 from ramgape.common.parsing import parse_named, unescape

@@ -16,8 +16,6 @@ from ramgape.assumptions import UNKNOWN
 from ramgape.bounds import the_bound
 from ramgape.errors import InvalidData, require, shorten
 
-WORDS = ", where arms may depend on each other within a block, and no arm skips a block because of its rewards"
-
 
 def check_sharing(asked: dict[str, Any]) -> dict[str, Any]:
     """Whether arms share blocks, and so whether evidence about two arms may be multiplied."""

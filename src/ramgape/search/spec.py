@@ -464,9 +464,9 @@ def check_method(asked: Asked) -> Asked:
     if asked["returned"] == "smallest-doubt" and rule_of(policy).own_answer:
         allowed = f"'last' for policy {policy}, whose answer is the arms that it accepts"
         require(False, "returned", allowed, asked["returned"])
-    if the_bound(bound).needs_sigma_max and asked["sigma_max"] is None:
-        allowed = f"given with bound {bound}: the largest standard deviation an arm may have"
-        raise InvalidSpec(what="sigma_max", allowed=allowed)
+    for name, meaning in the_bound(bound).terms.stated:
+        if asked[name] is None:
+            raise InvalidSpec(what=name, allowed=f"given with bound {bound}: {meaning}")
     how = check_exploration(asked["exploration"], goal, bound, policy)
     if tolerance is None and isinstance(how, str):
         tolerance = DEFAULT_EPSILON * span

@@ -355,7 +355,7 @@ def _comparing(spec: Spec) -> str | Bound:
         return spec.bound
     if (
         spec.shared
-        or the_bound(spec.bound).in_rounds
+        or the_bound(spec.bound).terms.in_rounds
         or spec.assumption not in ("unknown", "bounded", "gaussian", "items")
     ):
         return spec.bound

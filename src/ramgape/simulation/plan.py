@@ -310,7 +310,7 @@ def _skipped(
     epsilon, delta = target
     if epsilon in bounds and bounds[epsilon].samples is None:
         return "tie"
-    binding = epsilon in bounds and bounds[epsilon].exact and not the_bound(chosen.bound).needs_sigma_max
+    binding = epsilon in bounds and bounds[epsilon].exact and not the_bound(chosen.bound).terms.stated
     if binding and (_least(bounds, target) or 0.0) > chosen.max_trials:
         return "lower bound"
     hopeless = [easier for easier, replication in found.items() if not replication.ended_count]

@@ -10,7 +10,7 @@ A change of a study is one transaction:
 
 One thread uses a store at a time; several stores, in several processes, may be open on the same place. The rows are
 those of `records`: a store keeps them to the last bit, and knows nothing of what they mean. What goes wrong is a
-`StorageError`, or `StorageUnavailable` where to try again makes sense. `ramgape.testing.check_store` tries all of it.
+`StorageError`, or `StorageUnavailable` where to try again makes sense. `ramgape.extend.check_store` tries all of it.
 """
 
 from __future__ import annotations

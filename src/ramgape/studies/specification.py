@@ -219,7 +219,7 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
         allowed = "absent with several outcomes: their proofs take all arms to be there from the start"
         require(not isinstance(search, OutcomeSpec), "expected_arms", allowed, asked["expected_arms"])
         allowed = f"absent with bound {search.bound}, whose averages are over the same rounds for all arms"
-        require(not the_bound(search.bound).in_rounds, "expected_arms", allowed, asked["expected_arms"])
+        require(not the_bound(search.bound).terms.in_rounds, "expected_arms", allowed, asked["expected_arms"])
         search, asked["expected_arms"] = with_reserve(arms, of_search, search, asked["expected_arms"])
     failure, expired, seed = asked["failure"], asked["expired"], asked["seed"]
     for kind, name, thing in _from_outside(search):

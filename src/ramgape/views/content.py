@@ -10,7 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ramgape.assumptions import ASSUMPTIONS
-from ramgape.bounds import APPROXIMATE, BOUNDS
+from ramgape.bounds import BOUNDS
+from ramgape.bounds.guarantee import APPROXIMATE
 from ramgape.common.formatting import NAMES_IN_HEADLINE, cut, list_names, plural, round_up
 from ramgape.errors import printable
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ramgape.errors import StorageError, StorageUnavailable, UnknownStudy
+from ramgape.extend.checks import expect
 from ramgape.storage.protocol import Store
 from ramgape.storage.records import (
     KEPT,
@@ -22,7 +23,6 @@ from ramgape.storage.records import (
     StudyRow,
 )
 from ramgape.studies.study import Study
-from ramgape.testing.expecting import expect
 
 FLOATS = (5e-324, -5e-324, 1.7976931348623157e308, -0.0, 0.0, 0.1, 1 / 3, -1e-17, 1.0, 2.0**53)
 NAMES = ("it's", 'a "quoted" name', "🎲 würfel", "a/b\\c", "%s ?1 :x --;", "x" * 200, "Ω" * 200, " ", "line\nbreak")
