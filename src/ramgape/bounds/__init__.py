@@ -393,7 +393,7 @@ ONE_LOOK, ONE_LOOK_ON_BLOCKS = (
         compares_pairs=True,
         paired=paired,
         once=True,
-        rigour=APPROXIMATE,
+        terms=NEARLY,
     )
     for name, source, paired in (("welch", "one_look", False), ("paired-t", "one_look_on_blocks", True))
 )
