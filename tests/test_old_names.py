@@ -18,8 +18,14 @@ from ramgape.options import IDENTIFY, OPTIONS, options_at
 from ramgape.search.spec import make_spec
 from tests.cli_support import call, call_json
 
-OLD: dict[str, Any] = {"task": "top:1", "noise": "gaussian"}
-NEW: dict[str, Any] = {"question": "top:1", "assumption": "gaussian"}
+OLD: dict[str, Any] = {"task": "best-mean", "noise": "any", "max_pulls": 90, "initial_pulls": 5, "alarm": 0.02}
+NEW: dict[str, Any] = {
+    "question": "best",
+    "assumption": "unknown",
+    "max_trials": 90,
+    "initial_trials": 5,
+    "drift": 0.02,
+}
 
 
 def test_old_names_stand_for_new_ones_and_are_no_rows_of_the_table() -> None:
@@ -36,12 +42,15 @@ def test_both_names_at_once_are_refused() -> None:
 
 def test_commands_take_them_and_do_not_show_them() -> None:
     asked = ("simulate", "paper:46", "--epsilon", "0.2", "--seed", "1")
-    old, new = (call_json(*asked, name, "top:2") for name in ("--task", "--question"))
+    names = {"--task": "--question", "--max-pulls": "--max-trials", "--initial-pulls": "--initial-trials"}
+    values = {"--question": "top:2", "--max-trials": "1e5", "--initial-trials": "3"}
+    given = [[part for old, new in names.items() for part in ((old, new)[at], values[new])] for at in (0, 1)]
+    old, new = (call_json(*asked, *each) for each in given)
     assert [old["task"], old["runs"][0]["front"]] == [new["task"], new["runs"][0]["front"]]
     assert old["task"] == "top:2"
     text = call("simulate", "--help").stdout
-    assert "--question" in text
-    assert "--task" not in text
+    assert all(each in text for each in names.values())
+    assert not any(each in text for each in (*names, "--rho", "--sigma-max"))
 
 
 def test_lists_keep_the_key_that_was_asked_for() -> None:
@@ -49,11 +58,11 @@ def test_lists_keep_the_key_that_was_asked_for() -> None:
 
 
 def test_study_files_take_them(tmp_path: Path) -> None:
-    text = '[study]\nepsilon = 0.1\n{} = "top:1"\n{} = "gaussian"\n[arms]\na = "echo 1"\nb = "echo 2"\n'
     read = []
-    for names in (OLD, NEW):
+    for given in (OLD, NEW):
         path = tmp_path / "study.toml"
-        path.write_text(text.format(*names))
+        written = "".join(f"{name} = {json.dumps(value)}\n" for name, value in given.items())
+        path.write_text(f'[study]\nepsilon = 0.1\n{written}[arms]\na = "echo 1"\nb = "echo 2"\n')
         read.append(read_study_file(path).options)
     assert read[0] == read[1]
 
@@ -63,6 +72,43 @@ def test_the_http_api_takes_them() -> None:
     body = {"name": "s", "arms": ["a", "b"]}
     assert schema.NewStudy(**body, **OLD) == schema.NewStudy(**body, **NEW)
     assert set(OLD).isdisjoint(json.loads(json.dumps(schema.NewStudy.model_json_schema()))["properties"])
+
+
+def test_groups_take_them() -> None:
+    assert ramgape.Search(max_pulls=90, alarm=0.02) == ramgape.Search(max_trials=90, drift=0.02)
+    assert ramgape.Search(max_trials=90).max_pulls == 90
+    options: dict[str, Any] = {"question": "best", "reward_range": (0, 1), "epsilon": 0.1}
+    by_itself = make_spec(["a", "b"], **options, max_trials=90, policy="evidence")
+    assert make_spec(["a", "b"], **options, search=ramgape.Search(max_pulls=90, policy="evidence")) == by_itself
+
+
+def test_results_have_them_and_do_not_show_them() -> None:
+    result = ramgape.simulate("paper:46", question="best", epsilon=0.2, seed=1)
+    assert (result.front, result.samples) == (result.answer, result.trials)  # type: ignore[attr-defined]
+    assert [arm.pulls for arm in result.arms] == [arm.trials for arm in result.arms]  # type: ignore[attr-defined]
+    assert result.task == "best"
+    assert not {"front", "samples"} & set(dir(result))
+    with pytest.raises(AttributeError, match="'Result' object has no attribute 'fronts'"):
+        _ = result.fronts  # type: ignore[attr-defined]
+
+
+def test_json_of_earlier_versions_loads() -> None:
+    result = ramgape.simulate("paper:46", question="best", epsilon=0.2, seed=1)
+    written = json.loads(result.to_json())
+    older = {key: value for key, value in written.items() if key not in ("answer", "trials")}
+    older |= {"front": list(result.answer), "samples": result.trials, "task": "best-mean", "noise": "any"}
+    older["arms"] = [{"pulls": arm.trials} | each for each, arm in zip(written["arms"], result.arms, strict=True)]
+    read = ramgape.Result.from_dict(older)
+    assert (read.answer, read.trials, read.task, read.noise) == (result.answer, result.trials, "best", "unknown")
+
+
+def test_a_stored_specification_keeps_its_keys() -> None:
+    spec = ramgape.Study.create("s", ["a", "b"], epsilon=0.1, **NEW).spec
+    stored = json.loads(spec.to_text())
+    assert set(OLD) <= set(stored["search"])
+    assert not set(NEW) & set(stored["search"])
+    older = json.dumps(stored | {"search": stored["search"] | {"task": "best-mean", "noise": "any"}})
+    assert type(spec).from_text(older) == spec == type(spec).from_text(spec.to_text())
 
 
 def test_classes_and_functions_keep_them() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import pickle
 import re
 import runpy
@@ -35,6 +36,7 @@ from ramgape.cli.options import takes_options
 from ramgape.commands.study_files import KEYS
 from ramgape.options import (
     ANALYZE,
+    COUNT,
     FILE,
     GROUPS,
     IDENTIFY,
@@ -42,7 +44,7 @@ from ramgape.options import (
     METHOD,
     OPTIONS,
     PLAN,
-    PULLS,
+    SECOND_SPELLINGS,
     SIMULATE,
     STUDY,
     Option,
@@ -53,6 +55,7 @@ from ramgape.options import (
     complete,
     options_at,
     options_for,
+    shown_at,
     shows_options,
 )
 from ramgape.search.spec import make_spec
@@ -69,7 +72,7 @@ def never(arm: object) -> float:
 # --- the list stands once -------------------------------------------------------------------------------------------
 
 MOST_NAMES = 6
-NAMES = {name for name, row in OPTIONS.items() if row.doors} - GROUPS.keys() - {"seed"}  # which others have, too
+NAMES = OPTIONS.keys() - GROUPS.keys() - {"seed"}  # which others have, too
 # What a search is once every option is resolved, and what results say about themselves: typed, and no lists of what may
 # be given. The table itself stands in options.py.
 RESOLVED = {
@@ -143,18 +146,25 @@ DOORS: dict[str, tuple[Callable[..., Any], ...]] = {
 def test_signatures_and_docstrings_show_every_keyword(door: str, function: Callable[..., Any]) -> None:
     shown = inspect.signature(function).parameters
     assert all(each.kind is not each.VAR_KEYWORD for each in shown.values())
-    for name, row in options_at(door).items():
+    for name, row in shown_at(door).items():
         assert shown[name].default == row.default
         assert re.search(rf"^ *{name}: \S", function.__doc__ or "", re.MULTILINE), name
     assert "{options}" not in (function.__doc__ or "")
-    others = {name for name, row in OPTIONS.items() if row.doors and door not in row.doors}
-    assert not others & {name for name in shown if name != "seed"}
+    assert not (OPTIONS.keys() - shown_at(door).keys() - {"seed"}) & shown.keys()
+
+
+def test_identify_shows_few_keywords_and_each_option_in_one_place() -> None:
+    assert len(set(inspect.signature(identify).parameters) - {"rare"}) <= 25
+    places = [set(inspect.signature(each).parameters) for each in (identify, Search, Trials)]
+    assert not any(one & other for one, other in itertools.combinations(places, 2))
+    assert not SECOND_SPELLINGS & set().union(*places)
+    assert sorted(SECOND_SPELLINGS) == ["cv", "kurtosis", "resolution", "rho", "sigma_max"]
 
 
 def test_the_front_door_begins_with_what_newcomers_need() -> None:
     names = list(inspect.signature(identify).parameters)
     assert names[:5] == ["pull", "arms", "epsilon", "delta", "budget"]
-    assert names.index("search") < names.index("seed") < names.index("callback") < names.index("policy")
+    assert names.index("question") < names.index("policy") < names.index("search") < names.index("seed")
 
 
 def commands() -> Iterator[tuple[str, list[str]]]:
@@ -184,7 +194,8 @@ def test_every_row_is_whole() -> None:
     assert list(StudyOptions.__annotations__) == list(OPTIONS)
     for name, row in OPTIONS.items():
         assert row.help.endswith("."), name
-        for door in row.doors:
+        assert row.entries, name
+        for door in row.entries:
             at = row._replace(**row.at.get(door, {}))
             assert "{" not in at.text() + at.text(shell=True), name
     assert OPTIONS["budget"].text(shell=True).endswith("in place of --delta.")
@@ -209,6 +220,9 @@ def test_the_table_is_light() -> None:
 
 def test_groups_are_frozen_values() -> None:
     assert list(inspect.signature(Search).parameters) == list(SearchOptions.__annotations__)
+    assert repr(Search(bound="hoeffding", drift="off")) == "Search(bound='hoeffding', drift='off')"
+    with pytest.raises(UnknownName, match=r"^every keyword of Trials must be .*; did you mean 'retries'"):
+        Trials(retris=3)
     assert list(inspect.signature(Trials).parameters) == list(TrialOptions.__annotations__)
     assert "Option(" not in f"{inspect.signature(Search)} {inspect.signature(Trials)}"  # types, not rows of the table
     search = Search(policy="egp", max_trials=500)
@@ -246,7 +260,7 @@ def test_an_expert_writes_the_same_in_two_ways() -> None:
         ({"search": Search}, "search must be a ramgape.Search, got"),
         ({"trials": Search()}, "trials must be a ramgape.Trials, got"),
         ({"trials": Trials(failure="worst")}, "failure must be left out of identify: it is an option of study, file"),
-        ({"search": Search(alarm="stop")}, "alarm must be between 0 and 1, both excluded, or 'off', got 'stop'"),
+        ({"search": Search(alarm="stop")}, "drift must be between 0 and 1, both excluded, or 'off', got 'stop'"),
         ({"price": -2.0}, "the price of 'a' must be a finite number above 0, got -2"),
         ({"noise": "gaussian:kurtosis=3"}, "assumption must be written gaussian[:resolution=NUMBER,sigma_max=NUMBER]"),
         ({"noise": "gaussian:1,2"}, "assumption must be written gaussian"),
@@ -327,7 +341,7 @@ def test_a_simulation_takes_no_options_of_real_trials(door: str, given: dict[str
         DOORS[door](**given)
     name = "plan" if door == "plan" else "simulate"
     assert f"left out of {name}" in str(refused.value) or f"every keyword of {name}" in str(refused.value)
-    assert all(option in str(refused.value) for option in options_at(name))
+    assert all(option in str(refused.value) for option in shown_at(name))
 
 
 @pytest.mark.parametrize(("typo", "meant"), [("epsilom", "epsilon"), ("max_pull", "max_trials"), ("polic", "policy")])
@@ -392,7 +406,7 @@ def test_groups_stand_for_rows_of_their_own() -> None:
 
 def test_a_new_option_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """In Python, in the shell and in study files, with its documentation; its use is what is left to write."""
-    row = Option(METHOD, PULLS, "Pulls without news after which to give up; see {max_trials}.", 3)
+    row = Option(METHOD, COUNT, "Trials without news after which to give up; see {max_trials}.", 3)
     monkeypatch.setitem(StudyOptions.__annotations__, "patience", Annotated[int, row])
     monkeypatch.setitem(OPTIONS, "patience", row)
     given: dict[str, Any] = {}
@@ -412,7 +426,7 @@ def test_a_new_option_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     command(instance="mine", **dict.fromkeys(list(inspect.signature(command).parameters)[1:]) | {"patience": "1e2"})
     assert given == {"patience": 100}
     assert inspect.signature(search).parameters["patience"].default == 3
-    assert "patience: Pulls without news after which to give up; see `max_trials`." in (search.__doc__ or "")
+    assert "patience: Trials without news after which to give up; see `max_trials`." in (search.__doc__ or "")
     assert complete({}, IDENTIFY)["patience"] == 3
     assert options_for({"patience": 5}, ANALYZE) == {"patience": 5}
     assert "patience" in options_at(FILE)

@@ -38,7 +38,7 @@ from tests.support import POLICIES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(ramgape.__file__).parent
-GAUSSIAN: dict[str, Any] = {"reward_range": None, "noise": "gaussian"}
+GAUSSIAN: dict[str, Any] = {"reward_range": None, "assumption": "gaussian"}
 BOUNDED = "empirical-bernstein, pairwise, empirical-bernstein-stitched, running, paper, hoeffding"
 
 

@@ -18,7 +18,7 @@ def study_keys() -> str:
     """The keys of [study] that are options of a search."""
     rows = []
     for name, row in OPTIONS.items():
-        if FILE in row.doors:
+        if FILE in row.entries:
             here = row._replace(**row.at.get(FILE, {}))
             rows.append((code(name), code(repr(here.default)) if here.default is not None else "", here.text()))
     return table(("key", "unless given", "meaning"), rows)

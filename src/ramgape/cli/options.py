@@ -27,6 +27,7 @@ from ramgape.options import (
     RANGE,
     RISK,
     RUNS,
+    SECOND_SPELLINGS,
     TRIALS,
     WISHES,
     Option,
@@ -100,19 +101,20 @@ def place_of_runs(
     return processes_or_cluster(jobs, cluster, "1")._replace(keep=keep)
 
 
-def takes_options(door: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command: its parameter `options` has what was typed for the rows of the table at a door."""
-    rows = {name: row for name, row in options_at(door).items() if row.shell and name not in GROUPS}
+def takes_options(entry: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command: its parameter `options` has what was typed for the rows of the table at an entry point."""
+    rows = {name: row for name, row in options_at(entry).items() if row.shell and name not in GROUPS}
 
     def read(**typed: Any) -> dict[str, Any]:
         given = {name: text for name, text in typed.items() if text is not None and text != []}
         for old, new in OPTION_NAMES.items():
-            if old in given and new in given and given[new] == rows[new].default:
+            if old in given and new in given and given[new] == defaults[new]:
                 del given[new]
         given = renamed(given)
         return {name: rows[name].kind.read(text, name) for name, text in given.items()}
 
-    shown = [_parameter(name, row) for name, row in rows.items()]
+    shown = [_parameter(name, row, hidden=name in SECOND_SPELLINGS) for name, row in rows.items()]
+    defaults = {each.name: each.default for each in shown}
     older = [_parameter(old, rows[new], hidden=True) for old, new in OPTION_NAMES.items() if new in rows]
     read.__signature__ = inspect.Signature([*shown, *older])  # type: ignore[attr-defined]
     return gathers("options", read)

@@ -27,7 +27,6 @@ from ramgape.options import (
     NUMBER,
     OUTCOMES,
     PRICES,
-    PULLS,
     RANGE,
     SEED,
     STUDY,
@@ -188,7 +187,6 @@ def first_error(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
 # What a value of an option may be in JSON, by how it is read from text; whether it makes sense is for the study to say.
 JSON_TYPES: dict[Kind, Any] = {
     NUMBER: Number,
-    PULLS: Whole,
     COUNT: Whole,
     SEED: Whole,
     FLAG: bool,
