@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from benchmarks.measure import seconds
 from ramgape.core.compiled import DRAW, compiled
 from ramgape.core.kernel import kernel
-from ramgape.options import PAPER_RISK
 from ramgape.problems.environments import Arm, Beta, Instance, Sampler
 from ramgape.problems.instances import load_instance
+from ramgape.risks.table import PAPER_RISK
 
 Ints = NDArray[np.int64]
 

@@ -15,8 +15,8 @@ from ramgape import Instance, Result, identify
 from ramgape.core.learning import note_all, note_mean_and_risk
 from ramgape.core.rows import on_tables
 from ramgape.core.table import State, Table
-from ramgape.options import PAPER_RISK
 from ramgape.policies import POLICIES as ALL_POLICIES
+from ramgape.risks.table import PAPER_RISK
 from ramgape.search.engine import Engine
 from ramgape.search.simulator import Simulator
 from ramgape.search.spec import make_spec

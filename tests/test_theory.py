@@ -20,10 +20,10 @@ from ramgape import plan
 from ramgape.cli import app
 from ramgape.core.pareto import is_epsilon_cover, pareto_front
 from ramgape.errors import InvalidInstance, InvalidSpec, MissingExtra, UnknownName
-from ramgape.options import PAPER_RISK
 from ramgape.problems.environments import Arm, Beta, Data, Gaussian, Instance
 from ramgape.problems.instances import load_instance
 from ramgape.questions import BestMean, Pareto
+from ramgape.risks.table import PAPER_RISK
 from ramgape.simulation import alternatives
 from ramgape.simulation import lower_bound as theory
 from ramgape.simulation.lower_bound import LowerBound, lower_bound

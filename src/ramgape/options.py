@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
 DEFAULT_RISK = "std"
-PAPER_RISK = "mean-variance:0.01"
 DEFAULT_MAX_TRIALS = 10**9
 DEFAULT_DRIFT = 0.01
 PLANNED_RUNS, PLANNED_TRIALS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most trials of one

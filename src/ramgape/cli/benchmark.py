@@ -16,7 +16,8 @@ from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
 from ramgape.common.terminal import output, watching_work
 from ramgape.errors import InvalidSpec
-from ramgape.options import DEFAULT_EPSILON, PAPER_RISK
+from ramgape.options import DEFAULT_EPSILON
+from ramgape.risks.table import PAPER_RISK
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

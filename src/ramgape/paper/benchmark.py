@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ramgape.errors import require
-from ramgape.options import PAPER_RISK
 from ramgape.paper import benchmark_budget, benchmark_stopping, benchmark_tasks
 from ramgape.paper.report import Part, ReportPlan
 from ramgape.paper.scale import FULL_BENCHMARK, QUICK_BENCHMARK
 from ramgape.risks import make_risk
+from ramgape.risks.table import PAPER_RISK
 from ramgape.simulation import lower_bound
 
 REPORT = ReportPlan(

@@ -13,7 +13,6 @@ from typing import Any
 
 from ramgape.common.formatting import plural
 from ramgape.core.pareto import pareto_front
-from ramgape.options import PAPER_RISK
 from ramgape.paper import paper
 from ramgape.paper.formatting import display_name, factor, percent, thousandths
 from ramgape.paper.jobs import Job, Outcome
@@ -23,6 +22,7 @@ from ramgape.paper.statistics import standard_error
 from ramgape.paper.tables import Columns, DataFile, Grid, Row, distinct, records, select, side_by_side, table
 from ramgape.problems.instances import load_instance
 from ramgape.risks import make_risk
+from ramgape.risks.table import PAPER_RISK
 from ramgape.statistics.proportions import NORMAL, clopper_pearson, ratio_interval
 
 Key = tuple[str, int, str]  # instance, budget, policy

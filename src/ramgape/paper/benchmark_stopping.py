@@ -13,7 +13,6 @@ from typing import Any
 
 from ramgape.common.formatting import list_names, plural
 from ramgape.core.pareto import pareto_front
-from ramgape.options import PAPER_RISK
 from ramgape.paper import paper
 from ramgape.paper.formatting import factor, format_interval
 from ramgape.paper.jobs import Job, Outcome
@@ -24,6 +23,7 @@ from ramgape.paper.stopping import expected_pulls
 from ramgape.paper.tables import Columns, DataFile, Grid, Row, distinct, records, select, side_by_side, table
 from ramgape.problems.instances import load_instance
 from ramgape.risks import make_risk
+from ramgape.risks.table import PAPER_RISK
 from ramgape.statistics.proportions import clopper_pearson, ratio_interval
 from ramgape.views.content import least_word
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ramgape.options import PAPER_RISK
 from ramgape.paper import paper
 from ramgape.problems.instances import load_instance
 from ramgape.problems.random_instances import COUNT, FAMILIES
+from ramgape.risks.table import PAPER_RISK
 
 
 class Method(NamedTuple):

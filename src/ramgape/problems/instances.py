@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from ramgape.errors import InvalidInstance, known_name, require
-from ramgape.options import PAPER_RISK
 from ramgape.problems.environments import Arm, Beta, Gaussian, Instance
 from ramgape.problems.instance_files import instance_from_dict, read_instance
 from ramgape.problems.random_instances import numbered_alike, random_instance, random_names
+from ramgape.risks.table import PAPER_RISK
 
 # the bound that the paper's Gaussian experiments take as known
 PAPER_SIGMA_MAX = math.sqrt(0.2)

@@ -17,8 +17,8 @@ import random
 import re
 from collections.abc import Callable
 
-from ramgape.options import PAPER_RISK
 from ramgape.problems.environments import Arm, Bernoulli, Beta, Distribution, Gaussian, Instance
+from ramgape.risks.table import PAPER_RISK
 
 COUNT = 20  # of each family, in lists
 NUMBER = re.compile("[1-9][0-9]{0,17}")

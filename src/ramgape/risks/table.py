@@ -17,6 +17,7 @@ from typing import NamedTuple
 from ramgape.common.parsing import notation
 
 MOMENTS, ROOT, MEANS, MEAN, NORMAL, UNRANGED = "moments", "root", "means", "mean", "normal", "unranged"
+PAPER_RISK = "mean-variance:0.01"
 
 
 class Risk(NamedTuple):
