@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 FEWEST = 2  # pulls, as in core/statistics.py, which is not loaded only to check a specification
 
+DEFAULT_DRIFT = 0.01  # the accepted probability that the drift check warns although the assumption holds
+
 
 @dataclass(frozen=True, slots=True)
 class Assumption:

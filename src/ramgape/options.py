@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
+from ramgape.assumptions import DEFAULT_DRIFT as DEFAULT_DRIFT
 from ramgape.common.old_names import OPTION_NAMES, present_value, reading
 from ramgape.common.parsing import (
     as_typed,
@@ -35,7 +36,6 @@ DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
 DEFAULT_RISK = "std"
 DEFAULT_MAX_TRIALS = 10**9
-DEFAULT_DRIFT = 0.01
 PLANNED_RUNS, PLANNED_TRIALS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most trials of one
 Tolerance = float | tuple[float, float] | str  # one in mean and risk, or one for each; or a share, "5%"
 

@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ramgape.assumptions import HEAVY
+from ramgape.assumptions import DEFAULT_DRIFT, HEAVY
 from ramgape.common.formatting import confidence
 from ramgape.errors import require
-from ramgape.options import DEFAULT_DRIFT
 
 Kind = Literal["finite-sample", "asymptotic"]
 FINITE_SAMPLE: Kind = "finite-sample"
