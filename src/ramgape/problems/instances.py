@@ -24,6 +24,7 @@ from ramgape.problems.environments import Arm, Beta, Gaussian, Instance
 from ramgape.problems.instance_files import instance_from_dict, read_instance
 from ramgape.problems.random_instances import numbered_alike, random_instance, random_names
 from ramgape.risks.table import PAPER_RISK
+from ramgape.problems.vector_problems import vector_problem
 
 # the bound that the paper's Gaussian experiments take as known
 PAPER_SIGMA_MAX = math.sqrt(0.2)
@@ -49,6 +50,8 @@ def load_instance(source: Instance | Mapping[str, Any] | str | os.PathLike[str])
     """
     if isinstance(source, Instance):
         return source
+    allowed = "one with a single reward: trials with several outcomes are for ramgape.simulate alone"
+    require(vector_problem(source) is None, "the problem", allowed, "several outcomes", InvalidInstance)
     if isinstance(source, Mapping):
         return instance_from_dict(source)
     if isinstance(source, os.PathLike):

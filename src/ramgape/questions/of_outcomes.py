@@ -145,6 +145,8 @@ class Singles:
 
     def promise(self, seen: Seen, level: float) -> Floats:
         """float[i, column]: how nearly each claim is proved; infinite for what is."""
+        if not self.columns:
+            return np.zeros((len(seen.pulls), 0))
         lead = self.side * (seen.estimate[:, self.columns] - self.values)
         if seen.by_budget:
             sure = np.where(self.weak, lead >= 0.0, lead > 0.0)
@@ -217,6 +219,25 @@ class Asked(ABC):
     def verify(self, seen: Seen, proofs: Proofs, *, anew: bool = False) -> None:
         """Look for proofs of the claims that the present answer needs; with `anew` forget those that were found."""
 
+    @abstractmethod
+    def answer_of(self, seen: Seen) -> Mask:
+        """The answer that the estimates suggest."""
+
+    @abstractmethod
+    def is_right(self, answer: Mask, values: Floats) -> bool:
+        """Whether what is claimed of an answer is true of values, where these are known.
+
+        Args:
+            answer: Any set of arms.
+            values: float[K, columns], in units of the columns.
+        """
+
+    def feasible(self, values: Floats) -> tuple[Mask, Mask]:
+        """F, the arms that keep all limits by their tolerances, and A1, those that break one by its tolerance."""
+        slack, tolerance = values[:, self.objectives :], self.epsilon[self.objectives :]
+        broken = np.where(tolerance > 0.0, slack <= -tolerance, slack < 0.0).any(axis=1)
+        return np.asarray((slack >= tolerance).all(axis=1)), np.asarray(broken)
+
     @property
     def at_one_moment(self) -> bool:
         """Whether all claims must hold at the moment of the stop, since a level depends on the answer itself."""
@@ -270,6 +291,16 @@ class ParetoOf(Asked):
         possible = keeps_limits(seen)
         front = front_of(seen, possible)
         return thinned(seen, front) if self.thin else front
+
+    def is_right(self, answer: Mask, values: Floats) -> bool:
+        d, epsilon = self.objectives, self.epsilon[: self.objectives]
+        keeps, breaks = self.feasible(values)
+        lead = values[:, None, :d] - values[None, :, :d]  # [j, i]: of j over i
+        known = self.known[:d]
+        beats = np.where(epsilon > 0.0, lead >= epsilon, lead > 0.0).all(axis=2) & keeps[:, None]
+        covers = np.where(known, lead >= -epsilon, lead > -epsilon).all(axis=2) & answer[:, None]
+        wrong_in = answer & (breaks | beats.any(axis=0))
+        return not bool((wrong_in | (~answer & keeps & ~covers.any(axis=0))).any())
 
     def promises(self, seen: Seen, answer: Mask) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """Of withstanding [i, j], of covering [j, i], of keeping all limits [i], of breaking one [j], outside [i]."""
@@ -419,6 +450,16 @@ class BestOf(Asked):
             answer[int(np.where(possible, seen.estimate[:, 0], -np.inf).argmax())] = True
         return answer
 
+    def is_right(self, answer: Mask, values: Floats) -> bool:
+        keeps, breaks = self.feasible(values)
+        if not answer.any():
+            return not bool(keeps.any())
+        best = int(answer.argmax())
+        lead = values[:, 0] - values[best, 0]
+        better = lead >= self.epsilon[0] if self.epsilon[0] > 0.0 else lead > 0.0
+        better[best] = False
+        return answer.sum() == 1 and not bool(breaks[best] or (better & keeps).any())
+
     def plan(self, seen: Seen) -> Plan:
         answer, levels = self.answer_of(seen), self.levels
         unsafe = self.unsafe.promise(seen, levels.unsafe)
@@ -490,6 +531,11 @@ class TopOf(Asked):
         answer[np.argsort(-seen.estimate[:, 0], kind="stable")[: self.wanted]] = True
         return answer
 
+    def is_right(self, answer: Mask, values: Floats) -> bool:
+        lead = values[~answer, 0].max(initial=-np.inf) - values[answer, 0].min(initial=np.inf)
+        wrong = lead >= self.epsilon[0] if self.epsilon[0] > 0.0 else lead > 0.0
+        return int(answer.sum()) == self.wanted and not bool(wrong)
+
     def plan(self, seen: Seen) -> Plan:
         answer = self.answer_of(seen)
         promise = np.where(answer[:, None] & ~answer[None], self.aheads.promise(seen, self.level)[:, :, 0], np.inf)
@@ -538,6 +584,12 @@ class AboveOf(Asked):
         verdicts = self.verdicts()
         return np.asarray(np.where(verdicts == 0, seen.estimate[:, 0] >= 0.0, verdicts > 0))
 
+    def is_right(self, answer: Mask, values: Floats) -> bool:
+        value, epsilon = values[:, 0], float(self.epsilon[0])
+        wrong_in = value <= -epsilon
+        wrong_out = value >= epsilon if epsilon > 0.0 else value > 0.0
+        return not bool(np.where(answer, wrong_in, wrong_out).any())
+
     def plan(self, seen: Seen) -> Plan:
         undecided = self.verdicts() == 0
         index = np.sqrt(seen.pulls) * (np.abs(seen.estimate[:, 0]) + self.epsilon[0])
@@ -585,6 +637,13 @@ class CheapestOf(Asked):
         answer = np.zeros(self.count, bool)
         answer[int(np.where(near, seen.estimate[:, 1], -np.inf).argmax())] = True
         return answer
+
+    def is_right(self, answer: Mask, values: Floats) -> bool:
+        best, quality, cost = int(answer.argmax()), values[:, 0], values[:, 1]
+        saved = cost - cost[best]
+        cheaper = saved >= self.epsilon[1] if self.epsilon[1] > 0.0 else saved > 0.0
+        near = quality >= quality.max() - self.rivals
+        return answer.sum() == 1 and not bool(quality[best] <= quality.max() - self.within or (near & cheaper).any())
 
     def plan(self, seen: Seen) -> Plan:
         answer = self.answer_of(seen)
@@ -701,10 +760,21 @@ class BetterThanOf(Asked):
 
     def leads(self, seen: Seen) -> Floats:
         """float[i, condition]: by how much an arm meets each condition, by the estimates."""
-        value = seen.estimate
+        return self._leads(seen.estimate)
+
+    def _leads(self, value: Floats) -> Floats:
         return np.stack(
             [value[:, c.column] - c.factor * value[self.control, c.column] - c.shift for c in self.conditions], axis=1
         )
+
+    def is_right(self, answer: Mask, values: Floats) -> bool:
+        leads = self._leads(values)
+        tolerance = np.array([self.epsilon[each.column] for each in self.conditions])
+        failed = (leads <= -tolerance).any(axis=1)
+        met = np.where(tolerance > 0.0, leads >= tolerance, leads > 0.0).all(axis=1)
+        wrong = np.where(answer, failed, met)
+        wrong[self.control] = answer[self.control]
+        return not bool(wrong.any())
 
     def answer_of(self, seen: Seen) -> Mask:
         """The arms that meet all conditions by the estimates; what is proved overrides them."""

@@ -441,7 +441,7 @@ def exact_answer(engine: OutcomeEngine) -> Mask:
     thin, question_thin = False, getattr(question, "thin", None)
     if isinstance(question, ParetoOf):
         question.thin = thin
-    answer: Mask = question.answer_of(seen)  # type: ignore[attr-defined]
+    answer: Mask = question.answer_of(seen)
     if isinstance(question, ParetoOf) and question_thin is not None:
         question.thin = question_thin
     return answer

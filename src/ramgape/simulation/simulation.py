@@ -18,6 +18,7 @@ from ramgape.errors import RamgapeWarning, require
 from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, flatten, options_for, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
+from ramgape.problems.vector_problems import VectorProblem, vector_problem
 from ramgape.search.engine import COMPILED_AT_A_TIME, Engine
 from ramgape.search.inference import goal_of, infer
 from ramgape.search.naming import named_answer
@@ -26,6 +27,7 @@ from ramgape.search.spec import Spec, make_spec
 from ramgape.simulation.curves import Checkpoint
 from ramgape.simulation.runs import Ending, is_wrong
 from ramgape.simulation.truth import TrueArms
+from ramgape.simulation.vectors import simulate_vectors
 from ramgape.trials.history import SELDOM, Recorder
 from ramgape.trials.progress import Callback, check_callback, progress_of
 from ramgape.trials.watching import watched
@@ -37,12 +39,17 @@ Source = Instance | Mapping[str, Any] | str | os.PathLike[str]
 
 @shows_options(SIMULATE)
 def simulate(
-    instance: Source, *, seed: int = 0, callback: Callback | None = None, **options: Unpack[Options]
+    instance: Source | VectorProblem,
+    *,
+    seed: int = 0,
+    callback: Callback | None = None,
+    **options: Unpack[Options],
 ) -> Result:
     """One simulated search of an instance whose truth is known; the result carries it as `truth`.
 
     Args:
-        instance: A name such as "paper:46", an instance file, its contents, or an `Instance`.
+        instance: A name such as "paper:46", an instance file, its contents, an `Instance`, or a `VectorProblem` whose
+            trials have several outcomes.
         {options}
         seed: Of all that is random in it.
         callback: Called now and then with a `Progress`; a true return value ends the search.
@@ -53,7 +60,10 @@ def simulate(
         >>> result.answer, result.truth.regret
         (('1', '2', '3'), 0.007087498274638535)
     """
-    known = load_instance(instance)
+    problem = vector_problem(instance)
+    if problem is not None:
+        return simulate_vectors(problem, options_for(options, SIMULATE), check_seed(seed))
+    known = load_instance(instance)  # type: ignore[arg-type]
     spec = simulated_spec(known, **options)
     seed = check_seed(seed)
     check_callback(callback)
