@@ -23,8 +23,8 @@ from ramgape.errors import InvalidInstance, known_name, require
 from ramgape.problems.environments import Arm, Beta, Gaussian, Instance
 from ramgape.problems.instance_files import instance_from_dict, read_instance
 from ramgape.problems.random_instances import numbered_alike, random_instance, random_names
-from ramgape.risks.table import PAPER_RISK
 from ramgape.problems.vector_problems import vector_problem
+from ramgape.risks.table import PAPER_RISK
 
 # the bound that the paper's Gaussian experiments take as known
 PAPER_SIGMA_MAX = math.sqrt(0.2)
