@@ -78,7 +78,10 @@ def parse_address(url: str) -> Address:
     if has_secret(url):
         raise StorageError(what="storage", allowed=NO_SECRETS, given=repr(shown_address(url)))
     place, _, query = rest.partition("?")
-    patience, bounded = _patience(url, query), bool(_options(query))
+    patience, others = take_timeout(query, shown_address(url))
+    if others:
+        raise StorageError("the address of a server takes no option but timeout", given=repr(shown_address(url)))
+    bounded = bool(query)
     if scheme == "unix":
         path = unquote(place)
         if not path.startswith("/") or path.endswith("/") or "\0" in path or len(path.encode()) > LONGEST_SOCKET:
@@ -132,17 +135,24 @@ def _options(query: str) -> list[tuple[str, str, str]]:
     return [option.partition("=") for option in query.split("&") if option]
 
 
-def _patience(url: str, query: str) -> float:
-    """The timeout among the options, which is the only one."""
-    patience = PATIENCE
-    for name, _, value in _options(query):
+def take_timeout(query: str, shown: str) -> tuple[float, str]:
+    """The timeout among the options of an address, and the others.
+
+    Args:
+        query: What stands behind the question mark.
+        shown: The address, for errors.
+    """
+    patience, others = PATIENCE, []
+    for option in filter(None, query.split("&")):
+        name, _, value = option.partition("=")
         if name != "timeout":
-            raise StorageError("the address of a server takes no option but timeout", given=repr(shown_address(url)))
+            others.append(option)
+            continue
         try:
             patience = float(value)
         except ValueError:
             patience = math.nan
         if not 0 <= patience <= LONGEST_PATIENCE:
             allowed = f"a number of seconds from 0 to {LONGEST_PATIENCE:.0f}"
-            raise StorageError(what="timeout", allowed=allowed, given=repr(shown_address(url)))
-    return patience
+            raise StorageError(what="timeout", allowed=allowed, given=repr(shown))
+    return patience, "&".join(others)

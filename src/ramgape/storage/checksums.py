@@ -44,23 +44,16 @@ def chain_over(chain: int, arms: NDArray[np.int64], rewards: NDArray[np.float64]
     return zlib.crc32(observed.data, chain) if len(observed) else chain
 
 
-def checksum(row: tuple[Any, ...]) -> int:
-    """Return the checksum of a record."""
-    return checksum_values(type(row), row)
-
-
 def checksum_values(kind: type[Any], values: tuple[Any, ...]) -> int:
     """Return the checksum of a record of a kind, as long as it was in some version."""
     if kind is StudyRow:  # of which a part never changes and may be long
-        return _crc((_crc_of_fixed(values[:FIXED]), *values[FIXED:]))
+        values = (_crc_of_fixed(values[:FIXED]), *values[FIXED:])
     return _crc(values)
 
 
 def with_checksum(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a record with its checksum behind it."""
-    if type(row) is StudyRow:
-        return *row, checksum_values(StudyRow, row)
-    return *row, zlib.crc32(tuple.__repr__(row).encode("utf-8", "surrogatepass"))  # as `_crc`, without the call
+    return *row, checksum_values(type(row), row)
 
 
 def _crc(values: tuple[Any, ...]) -> int:
@@ -78,7 +71,7 @@ def open_rows(kind: type[Row], rows: Iterable[Sequence[Any]], where: str) -> lis
         for place in bools:  # SQLite has numbers in place of them
             values[place] = bool(values[place])
         row = kind._make(values)
-        if checksum(row) != check:
+        if checksum_values(kind, row) != check:
             article = "an" if kind.__name__[0] in "AEIO" else "a"
             damaged(where, f"{article} {kind.__name__} is not what was written, {shorten(tuple(row))}")
         made.append(row)

@@ -11,6 +11,11 @@ A change of a study is one transaction:
 One thread uses a store at a time; several stores, in several processes, may be open on the same place. The rows are
 those of `records`: a store keeps them to the last bit, and knows nothing of what they mean. What goes wrong is a
 `StorageError`, or `StorageUnavailable` where to try again makes sense. `ramgape.extend.check_store` tries all of it.
+
+A store may also keep the requests in `Changes.requests`, written with the rest or not at all. Then it has two methods
+more: `read_request(study_id, key)` gives the `RequestRow` of that key, or None, if it was made in the last `KEPT`
+seconds, and `read_requests(study_id)` all that are kept, the oldest first. Without them a study does not know that it
+carried out a request before, when the request is made again after an answer that was lost.
 """
 
 from __future__ import annotations
@@ -29,7 +34,6 @@ if TYPE_CHECKING:
         Moment,
         ObservationRow,
         PullRow,
-        RequestRow,
         SnapshotRow,
         StudyRow,
     )
@@ -195,26 +199,3 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds; it opens again when it is needed."""
-
-
-class KeepsRequests(Protocol):
-    """What a store has besides if it keeps the requests in `Changes.requests`, written with the rest or not at all.
-
-    One that does not is a store all the same. But of a request that is made again, after an answer that was lost, a
-    study on it does not know that it has done it already.
-    """
-
-    def read_request(self, study_id: int, key: str) -> RequestRow | None:
-        """The request of that key, if there was one in the last `KEPT` seconds; perhaps also if it was earlier.
-
-        Args:
-            study_id: The study.
-            key: Exactly as it was given.
-        """
-
-    def read_requests(self, study_id: int) -> list[RequestRow]:
-        """All that are kept, the oldest first.
-
-        Args:
-            study_id: The study.
-        """

@@ -178,17 +178,6 @@ class Changes:
             self.changed_pulls = [pull for pull in self.changed_pulls if pull.number < first]
             self.answered_pulls = [pull for pull in self.answered_pulls if pull.number < first]
 
-    def clear(self) -> None:
-        """Begin anew, when they are written."""
-        self.new_pulls.clear()
-        self.changed_pulls.clear()
-        self.answered_pulls.clear()
-        self.observations.clear()
-        self.failures.clear()
-        self.batches.clear()
-        self.specification = None
-        self.requests.clear()
-
 
 def pack_outcomes(outcomes: Mapping[str, float], names: list[str]) -> bytes:
     """Pack the outcomes of a trial as doubles in the order of their names; new names are added to the list.

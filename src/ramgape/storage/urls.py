@@ -12,7 +12,6 @@ those of stores from outside, which read the rest of their URLs themselves.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +24,7 @@ from ramgape.remote import address
 if TYPE_CHECKING:
     from ramgape.storage.protocol import Store
 
-PATIENCE = 60.0  # seconds to wait for others who hold a lock
+PATIENCE = address.PATIENCE  # seconds to wait for others who hold a lock
 HIDDEN = "***"
 FORMS = "sqlite:///FILE, postgresql://USER@HOST/DATABASE or the address of a server, http://HOST:PORT"
 
@@ -168,7 +167,7 @@ def _password_span(url: str) -> tuple[int, int] | None:
 
 def _parse_sqlite(url: str, rest: str) -> StoreUrl:
     place, _, query = rest.partition("?")
-    patience, others = _take_timeout(url, query)
+    patience, others = address.take_timeout(query, shown(url))
     if others:
         raise StorageError("a SQLite store takes no option but timeout", given=repr(shown(url)))
     if not place.startswith("/"):
@@ -187,9 +186,9 @@ def _parse_postgres(url: str, rest: str) -> StoreUrl:
     if re.search(r"%(?![0-9A-Fa-f]{2})", rest):
         raise StorageError(what="a % in a storage URL", allowed="written as %25", given=repr(shown(url)))
     place, _, query = rest.partition("?")
-    patience, others = _take_timeout(url, query)
-    address = f"postgresql://{place}{'?' if others else ''}{others}"
-    return StoreUrl(shown(url), None, address, patience, secrets_in(url))
+    patience, others = address.take_timeout(query, shown(url))
+    known = f"postgresql://{place}{'?' if others else ''}{others}"
+    return StoreUrl(shown(url), None, known, patience, secrets_in(url))
 
 
 def _parse_server(url: str, rest: str) -> StoreUrl:
@@ -199,24 +198,6 @@ def _parse_server(url: str, rest: str) -> StoreUrl:
 def _no_store(url: str, create: bool) -> Store:
     """A server has its store to itself; studies are asked for one by one."""
     raise StorageError(what="the store", allowed="on SQLite or PostgreSQL for this", given=shown(url))
-
-
-def _take_timeout(url: str, query: str) -> tuple[float, str]:
-    """The timeout among the options, and the options without it."""
-    patience, others = PATIENCE, []
-    for option in filter(None, query.split("&")):
-        name, _, value = option.partition("=")
-        if name != "timeout":
-            others.append(option)
-            continue
-        try:
-            patience = float(value)
-        except ValueError:
-            patience = math.nan
-        if not 0 <= patience <= 86_400:
-            allowed = "a number of seconds from 0 to 86400"
-            raise StorageError(what="timeout", allowed=allowed, given=repr(shown(url)))
-    return patience, "&".join(others)
 
 
 SCHEMES: dict[str, Callable[[str, str], StoreUrl]] = {  # of our own stores

@@ -24,7 +24,7 @@ from ramgape.search.outcome import TOLD_PRICES
 from ramgape.search.quality import TrialQuality, with_names
 from ramgape.storage.checksums import chain_over, damaged, next_chain
 from ramgape.storage.protocol import Store
-from ramgape.storage.records import AnswerRow, Moment, ObservationRow, RequestRow, StudyRow
+from ramgape.storage.records import AnswerRow, Changes, Moment, ObservationRow, RequestRow, StudyRow
 from ramgape.studies.entries import Seen, columns_of
 from ramgape.studies.specification import StudySpec
 from ramgape.studies.state import StudyState, names_in
@@ -300,7 +300,7 @@ class StudySession:
                     state.changes.settle()
                 self.store.write(state.row(), state.changes, self._place)
                 self.store.commit()
-                state.changes.clear()
+                state.changes = Changes()
                 self._flushed = False
             else:
                 self.store.rollback()

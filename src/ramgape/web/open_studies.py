@@ -14,12 +14,11 @@ from typing import NamedTuple, TypeVar
 import anyio.to_thread
 from anyio import CapacityLimiter
 
-from ramgape.errors import RamgapeError, UnknownStudy
-from ramgape.storage import open_store
+from ramgape.errors import UnknownStudy
+from ramgape.storage import Store, open_store
 from ramgape.storage.records import StudyRow
 from ramgape.storage.store import SqlStore
 from ramgape.studies.local import LocalBackend
-from ramgape.studies.report import StudySummary, summarize
 from ramgape.studies.session import StudySession
 from ramgape.studies.study import Study
 from ramgape.web.access.limits import charged
@@ -211,47 +210,19 @@ class OpenStudies:
 
     def row(self, study_id: int) -> StudyRow:
         """The row of a study, by its number."""
-        with self._lock:
+        with self.store() as store:
             try:
-                return self._store.begin(study_id, False)[0]
+                return store.begin(study_id, False)[0]
             except UnknownStudy:
                 raise unknown_number(study_id) from None
             finally:
-                self._store.rollback()
+                store.rollback()
 
-    def find(self, name: str) -> StudyRow | None:
-        """The row of a study, by its name."""
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """The store, for one thread at a time."""
         with self._lock:
-            return self._store.find_study(name)
-
-    def rows(self) -> list[tuple[StudyRow, int]]:
-        """All studies by name, each with the number of its pulls under way."""
-        with self._lock:
-            return self._store.list_studies()
-
-    def names(self) -> list[str]:
-        """The names of all studies, in order."""
-        with self._lock:
-            return self._store.study_names()
-
-    def summary(self, row: StudyRow) -> StudySummary:
-        """One of them."""
-        with self._lock:
-            return summarize(row, self._store.count_pending(row.id))
-
-    def changed_at(self, row: StudyRow) -> float:
-        """When the last observation came, or when the study was made."""
-        with self._lock, suppress(RamgapeError):
-            last = self._store.read_rows(row.id, row.told - 1, row.told) if row.told else []
-            return max([row.created_at, *(each.told_at for each in last)])
-        return row.created_at
-
-    def delete(self, row: StudyRow) -> None:
-        """Delete a study, if it is still the one of that name."""
-        with self._lock:
-            found = self._store.find_study(row.name)
-            if found is not None and found.id == row.id:
-                self._store.delete_study(row.name)
+            yield self._store
 
     def close(self) -> None:
         """Let go of the store. Whatever waits for it by now waits no longer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from starlette.types import Scope
 
 STATIC = Path(str(resources.files("ramgape.web") / "static"))
 LOOKS = Path(str(resources.files("ramgape.views") / "looks"))  # style sheets that reports have, too
+PAGES = {"/": "index.html", "/login": "login.html", "/studies/{study}": "study.html"}
 FRESH = {"Cache-Control": "no-cache"}  # kept, but asked about each time: after an upgrade nothing old is shown
 
 
@@ -27,24 +29,14 @@ class Files(StaticFiles):
         return response
 
 
+async def show_page(name: str, request: Request) -> Response:
+    """One of the pages; which study it is about is for its script to read from the address."""
+    return static_page(name)
+
+
 def static_page(name: str, status: int = 200) -> FileResponse:
     """One of the pages."""
     return FileResponse(STATIC / name, status, FRESH)
-
-
-async def list_page(request: Request) -> Response:
-    """All studies."""
-    return static_page("index.html")
-
-
-async def study_page(request: Request) -> Response:
-    """One study: which one is for the script to read from the address."""
-    return static_page("study.html")
-
-
-async def login_page(request: Request) -> Response:
-    """The login."""
-    return static_page("login.html")
 
 
 def is_for_a_person(request: Request) -> bool:
@@ -60,9 +52,7 @@ def missing_page() -> Response:
 def page_routes() -> list[BaseRoute]:
     """Where the pages are; `/studies/17-suppliers` has the name for people, and goes by the number."""
     return [
-        Route("/", list_page),
-        Route("/login", login_page),
-        Route("/studies/{study}", study_page),
+        *(Route(path, partial(show_page, name)) for path, name in PAGES.items()),
         Mount("/static/looks", GZipMiddleware(Files(directory=LOOKS))),
         Mount("/static", GZipMiddleware(Files(directory=STATIC))),
     ]

@@ -109,7 +109,11 @@ def list_of(studies: OpenStudies) -> ListStream:
         def described(row: StudyRow, pending: int) -> dict[str, Any]:
             return summary_of(studies, row, summarize(row, pending))
 
-        studies.listed = ListStream(studies.rows, studies.found_at, described, studies.in_thread)
+        def rows() -> list[tuple[StudyRow, int]]:
+            with studies.store() as store:
+                return store.list_studies()
+
+        studies.listed = ListStream(rows, studies.found_at, described, studies.in_thread)
     return studies.listed
 
 

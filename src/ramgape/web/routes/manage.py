@@ -16,14 +16,14 @@ from starlette.responses import Response
 
 import ramgape
 from ramgape.common.checks import check_text
-from ramgape.errors import require
+from ramgape.errors import RamgapeError, require
 from ramgape.options import StudyOptions
 from ramgape.search.explained import jsonable
 from ramgape.search.items import Items
 from ramgape.storage.records import StudyRow
 from ramgape.studies.files import ImportBuffer, read_rows
 from ramgape.studies.local import LocalBackend
-from ramgape.studies.report import StudySummary, write_time
+from ramgape.studies.report import StudySummary, summarize, write_time
 from ramgape.studies.study import Study, checked_study
 from ramgape.web import schema
 from ramgape.web.access.roles import access_of
@@ -68,13 +68,14 @@ async def list_studies(
 
     def look() -> dict[str, Any]:
         shown: list[tuple[StudyRow, StudySummary]] = []
-        names = studies.names() if name is None else [name]
-        for row in map(studies.find, filter(wanted, names)):  # of all others only the names are read
-            pair = None if row is None else (row, studies.summary(row))
-            if pair is not None and (state is None or word_of_state(studies, *pair) == state):
-                shown.append(pair)
-            if len(shown) > limit:
-                break
+        with studies.store() as store:
+            names = store.study_names() if name is None else [name]
+            for row in map(store.find_study, filter(wanted, names)):  # of all others only the names are read
+                pair = None if row is None else (row, summarize(row, store.count_pending(row.id)))
+                if pair is not None and (state is None or word_of_state(studies, *pair) == state):
+                    shown.append(pair)
+                if len(shown) > limit:
+                    break
         rows = [summary_of(studies, *pair) for pair in shown[:limit]]
         return {"studies": rows, "next": rows[-1]["name"] if len(shown) > limit else None}
 
@@ -92,11 +93,19 @@ def word_of_state(studies: OpenStudies, row: StudyRow, summary: StudySummary) ->
 def summary_of(studies: OpenStudies, row: StudyRow, summary: StudySummary) -> dict[str, Any]:
     """A study in the list; what it has found, where that is known already."""
     described = jsonable(asdict(summary)) | {"id": row.id, "state": word_of_state(studies, row, summary)}
-    described["changed_at"] = write_time(studies.changed_at(row))
+    described["changed_at"] = write_time(changed_at(studies, row))
     found = studies.found(row)
     front, doubt, sentence = (None, None, None) if found is None else found
     shown: dict[str, Any] = described | {"front": front, "doubt": jsonable(doubt), "sentence": sentence}
     return shown
+
+
+def changed_at(studies: OpenStudies, row: StudyRow) -> float:
+    """When the last observation came, or when the study was made."""
+    with studies.store() as store, suppress(RamgapeError):
+        last = store.read_rows(row.id, row.told - 1, row.told) if row.told else []
+        return max([row.created_at, *(each.told_at for each in last)])
+    return row.created_at
 
 
 @router.post(
@@ -118,12 +127,16 @@ async def create(body: schema.NewStudy, request: Request, key: IdempotencyKey = 
     def make() -> Json:
         spec, rows = checked_study(given.pop("arms"), given.pop("data", ()), tuples_of(given))
         own = "" if key is None else hashlib.sha256(key.encode()).hexdigest()[:KEY_DIGITS]
-        before = studies.find(check_text(name, "name"))
+        with studies.store() as store:
+            before = store.find_study(check_text(name, "name"))
         desk = LocalBackend.create(studies.storage, name, spec, exist_ok, rows, own)
         with suppress(Exception):
             desk.close()
         row = studies.row(desk.session.row.id)
-        described = summary_of(studies, row, studies.summary(row)) | {"specification": json.loads(row.specification)}
+        with studies.store() as store:
+            pending = store.count_pending(row.id)
+        described = summary_of(studies, row, summarize(row, pending))
+        described["specification"] = json.loads(row.specification)
         return Json(described, 201 if before is None or row.key == own else 200)
 
     return await studies.in_thread(make)
@@ -148,7 +161,14 @@ async def delete(
     access.require("admin")
     require(confirm == row.name, "confirm", "the name of the study", confirm)
     await studies.leave(study_id)
-    await studies.in_thread(lambda: studies.delete(row))
+
+    def delete() -> None:
+        with studies.store() as store:
+            found = store.find_study(row.name)
+            if found is not None and found.id == row.id:  # still the one of that name
+                store.delete_study(row.name)
+
+    await studies.in_thread(delete)
     return Response(status_code=204)
 
 
