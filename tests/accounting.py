@@ -91,7 +91,7 @@ def _check_counters(study: Study, own: list[dict[str, Any]], audit: Audit) -> No
     for row, (_, number, attempt) in zip(own, pull_ids, strict=True):
         pull = Pull(row["pull"], row["arm"], seed_of(study.backend._seed, number, attempt))
         audit.expect(row["reward"] == (0.0 if row["failed"] else reward_of(pull)), f"{study.name}: {row}")
-    with study.backend.session.reading() as (ledger, _):
+    with study.backend.session.reading as (ledger, _):
         audit.expect(not numbers.keys() & ledger.open.keys(), f"{study.name}: pulls are answered and open")
         known = len(numbers.keys() | ledger.open.keys())
         audit.expect(known + ledger.withdrawn == ledger.asked, f"{study.name}: {known} of {ledger.asked} pulls")
@@ -142,7 +142,7 @@ def _check_log(study: Study, rows: list[dict[str, Any]], log: list[Entry], audit
 def _check_answer(study: Study, rows: list[dict[str, Any]], options: dict[str, Any], audit: Audit) -> None:
     """The stored rewards alone, in their order and their batches, give the study's answer; so they do to whoever opens
     it anew."""
-    with study.backend.session.reading():
+    with study.backend.session.reading:
         batches = dict(study.backend.session.store.read_batches(study.backend.session.row.id, 0))
     again = Study.create(study.name, ARMS, **options)
     place = 0

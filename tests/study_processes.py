@@ -430,7 +430,7 @@ def fork_beside_a_long_operation(url: str) -> None:
     inside, over = threading.Event(), threading.Event()
 
     def operate() -> None:
-        with study.backend.session.writing():
+        with study.backend.session.writing:
             inside.set()
             over.wait(300)
 

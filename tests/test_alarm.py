@@ -377,7 +377,7 @@ def test_a_study_that_is_opened_again_raises_the_same_alarm(tmp_path: Path) -> N
         snapshot = study.backend.session._state.snapshot()  # type: ignore[union-attr]
     with Study.load("moving", url) as study:
         assert study.result(expect=False).alarms == alarms
-        with study.backend.session.reading() as (ledger, _):
+        with study.backend.session.reading as (ledger, _):
             again = Engine(ledger.spec.search)
             assert snapshot is not None
             again.restore(snapshot.state)

@@ -44,7 +44,7 @@ def test_only_what_changed_is_read(url: str, rows_read: list[int]) -> None:
     one.close()
     books = []
     for study in (other, Study.load("busy", url)):
-        with study.backend.session.reading() as (ledger, _):
+        with study.backend.session.reading as (ledger, _):
             books.append((ledger.open, ledger.engine.pending, ledger._open.by_worker, ledger.told, ledger.chain))
     assert books[0] == books[1]
 

@@ -145,7 +145,7 @@ def test_such_a_stop_leaves_a_study_done_but_undecided() -> None:
     study = Study.create("told", arms=["a", "b"], reward_range=(0, 1), epsilon=0.05)
     for pull in study.ask(4):
         study.tell(pull, 0.5)
-    with study.backend.session.writing() as (ledger, _):
+    with study.backend.session.writing as (ledger, _):
         ledger.engine.finish("confidence")
         ledger.stopped_at = ledger.told
     assert study.done

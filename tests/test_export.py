@@ -36,7 +36,7 @@ def study(url: str) -> Iterator[Study]:
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_a_time_that_no_date_can_have_is_exported_all_the_same(study: Study, tmp_path: Path, form: str) -> None:
     times = (-62_135_647_200.0, 253_402_300_800.0, 1e300, -1e300, float("inf"))
-    with study.backend.session.writing() as (ledger, now):
+    with study.backend.session.writing as (ledger, now):
         for seconds in times:
             ledger.observe([Trial(0, 0.5, told_at=seconds)], now)
     first, second = tmp_path / f"first.{form}", tmp_path / f"second.{form}"
@@ -53,19 +53,19 @@ def test_what_else_was_told_comes_back(study: Study, tmp_path: Path, form: str) 
     first, second = tmp_path / f"first.{form}", tmp_path / f"second.{form}"
     getattr(study, f"export_{form}")(first)
     assert "price" not in first.read_text()
-    with study.backend.session.writing() as (ledger, now):  # whatever the study is: it is recorded
+    with study.backend.session.writing as (ledger, now):  # whatever the study is: it is recorded
         ledger.observe([Trial(0, 0.5, price=0.1, info='{"model": "\\u00fc"}')], now)
         ledger.observe([Trial(1, 0.25, price=0.0)], now)
     getattr(study, f"export_{form}")(first)
     assert "item" not in first.read_text()
-    with study.backend.session.writing() as (ledger, now):
+    with study.backend.session.writing as (ledger, now):
         ledger.observe([Trial(1, 0.75, item=3)], now)
     assert getattr(study, f"export_{form}")(first) == ROWS + 3
     copy = Study.create("copy", study.arms, reward_range=(0, 1), budget=10_000, price="told")
     getattr(copy, f"import_{form}")(first)
     getattr(copy, f"export_{form}")(second)
     assert first.read_bytes() == second.read_bytes()
-    with copy.backend.session.reading() as (ledger, _):
+    with copy.backend.session.reading as (ledger, _):
         items, prices = copy.backend.session.details(ROWS - 1, ROWS + 3)
     assert items.tolist() == [-1, -1, -1, 3]
     assert [None if price != price else price for price in prices.tolist()] == [None, 0.1, 0.0, None]

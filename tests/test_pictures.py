@@ -164,7 +164,7 @@ def test_the_past_is_what_it_was(place: str) -> None:
     with made(place, 500) as study:
         session = session_of(study)
         past = {moment.samples: moment for moment in remembered_moments(session)}
-        with session.reading():
+        with session.reading:
             noted = session.history()
         common = [point for point in noted if point.samples in past]
         assert len(common) > 20
@@ -230,7 +230,7 @@ def test_what_others_wrote_meanwhile_is_missing_and_recalled(place: str) -> None
         generator = random.Random(4)
         for _ in range(20):
             other.tell_many([(pull, draw(generator, pull.arm)) for pull in other.ask(20)])
-        with session.reading() as (ledger, _):
+        with session.reading as (ledger, _):
             history.note(ledger.engine)
         assert history.has_gaps
         with opened(place) as again:

@@ -96,7 +96,7 @@ def make(study: Study, operation: Operation, key: str = "a key", digest: str = "
 
 def all_of(study: Study) -> tuple[Any, ...]:
     """All that may change, of a study opened anew."""
-    with Study.load(study.name, study.backend.storage) as again, again.backend.session.reading() as (ledger, _):
+    with Study.load(study.name, study.backend.storage) as again, again.backend.session.reading as (ledger, _):
         store, row = again.backend.session.store, again.backend.session.row
         counters = (ledger.version, row.specification, ledger.batches, sorted(ledger.open))
         return (*counters, store.read_rows(row.id, 0, 99), store.read_requests(row.id))  # type: ignore[attr-defined]
@@ -194,7 +194,7 @@ def test_the_same_answer_twice_in_one_transaction(place: str | Store) -> None:
     """The second one is known, though no store has the first yet."""
     study = new_study(place)
     pulls = [read_pull_id(pull.id) for pull in study.ask(2)]
-    with study.backend.session.writing() as (ledger, now):
+    with study.backend.session.writing as (ledger, now):
         for _ in range(2):
             told = [Told(pulls[0], 0.5, None, None)]
             assert ledger.take_in(told, [], [], [], now, study.backend.session.find_answer) == [True]

@@ -36,7 +36,7 @@ def left_behind(url: str) -> list[str]:
     """
     found = []
     for summary in list_studies(url):
-        with Study.load(summary.name, url) as study, study.backend.session.reading() as (ledger, _):
+        with Study.load(summary.name, url) as study, study.backend.session.reading as (ledger, _):
             out = [pull for pull in ledger.open.values() if pull.lease_until > AVAILABLE]
             out = [pull for pull in out if pull.answer is None and not pull.given_up]
             found += [f"{summary.name}: {pull}" for pull in out if pull.worker is None or not ledger.done]
@@ -89,7 +89,7 @@ def test_every_request_may_be_repeated(play: Play, url: str, moment: str) -> Non
         assert report.told == 5 + 1 + 1 + 3
         assert report.failed == 1
         assert [change.arm for change in study.spec.arm_changes] == ["new", "poor"]
-        with study.backend.session.reading() as (ledger, _):
+        with study.backend.session.reading as (ledger, _):
             assert (ledger.asked, ledger.batches) == (4, 2)
             assert len(ledger.spec.search.extensions) == 1
     assert check_store(url).sound

@@ -71,7 +71,7 @@ def anew(url: str, patch: pytest.MonkeyPatch) -> Study:
 
 
 def tables(study: Study) -> list[bytes]:
-    with study.backend.session.reading() as (ledger, _):
+    with study.backend.session.reading as (ledger, _):
         return [table.tobytes() for table in ledger.engine.state]
 
 
@@ -250,7 +250,7 @@ def test_in_memory_after_an_error(url: str) -> None:
         study.exchange([(pull, 0.5)], failed=[(f"{'0' * 20}-0", "")])
     study.give_back(pull)
     assert snapshot_at(study) >= 40
-    with study.backend.session.reading() as (ledger, _):
+    with study.backend.session.reading as (ledger, _):
         assert ledger.engine.arms.tobytes() == before[0]
 
 

@@ -627,7 +627,7 @@ class Machine(RuleBasedStateMachine):
                 assert {read_pull_id(row["id"]).number: tuple(row[name] for name in names) for row in rows} == expected
                 continue
             assert isinstance(desk, LocalBackend)
-            with desk.session.reading() as (ledger, _):
+            with desk.session.reading as (ledger, _):
                 found = ledger.open
             assert {
                 number: (ARMS[pull.arm], pull.attempt, pull.worker, pull.given_up) for number, pull in found.items()

@@ -48,7 +48,7 @@ def checksum_values(kind: type[Any], values: tuple[Any, ...]) -> int:
     """Return the checksum of a record of a kind, as long as it was in some version."""
     if kind is StudyRow:  # of which a part never changes and may be long
         values = (_crc_of_fixed(values[:FIXED]), *values[FIXED:])
-    return _crc(values)
+    return zlib.crc32(tuple.__repr__(values).encode("utf-8", "surrogatepass"))  # without the name of its kind
 
 
 def with_checksum(row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -56,11 +56,9 @@ def with_checksum(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return *row, checksum_values(type(row), row)
 
 
-def _crc(values: tuple[Any, ...]) -> int:
-    return zlib.crc32(tuple.__repr__(values).encode("utf-8", "surrogatepass"))  # without the name of its kind
-
-
-_crc_of_fixed = lru_cache(maxsize=64)(_crc)
+@lru_cache(maxsize=64)
+def _crc_of_fixed(values: tuple[Any, ...]) -> int:
+    return checksum_values(tuple, values)
 
 
 def open_rows(kind: type[Row], rows: Iterable[Sequence[Any]], where: str) -> list[Row]:

@@ -14,6 +14,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from operator import attrgetter
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -63,6 +64,7 @@ UPDATE_PULL = f"UPDATE ramgape_pulls SET {assigned(PULLS.columns[2:])} {THIS_PUL
 INSERT_PULL, INSERT_OBSERVATION = insert_into(PULLS), insert_into(OBSERVATIONS)
 PENDING = "SELECT count(*) FROM ramgape_pulls WHERE NOT given_up AND answer IS NULL AND study_id ="
 OF_STUDY = "WHERE study_id = ?"
+ROWCOUNT = attrgetter("rowcount")
 SINCE = f"{OF_STUDY} AND place >= ?"
 
 
@@ -389,7 +391,7 @@ class SqlStore(ABC):
             touched, expected = self._write_changes(row, changes, place)
         if updated.rowcount != 1:
             raise deleted_meanwhile(self.url)
-        if sum(each.rowcount for each in touched) != expected:
+        if sum(map(ROWCOUNT, touched)) != expected:
             raise StorageUnavailable(f"{self.url} has other pulls under way: was it restored from a copy? try again")
 
     def _write_changes(self, row: StudyRow, changes: Changes, place: int) -> tuple[list[Any], int]:

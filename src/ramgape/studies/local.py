@@ -74,7 +74,7 @@ class LocalBackend(Backend):
         """
         backend = cls._create(storage, name, spec, exist_ok, key)
         if rows:
-            with backend.session.writing() as (state, now):
+            with backend.session.writing as (state, now):
                 if not state.told:  # others may have created it at the same moment, with the same data
                     state.open_batch(len(rows))
                     state.add(rows, now)
@@ -216,7 +216,7 @@ class LocalBackend(Backend):
     @contextmanager
     def _sharing(self) -> Iterator[tuple[StudyState, Moment]]:
         """A transaction that all operations of this thread share, until its end."""
-        with self._writing() as (state, now):
+        with self._transaction(write=True) as (state, now):
             before, self._joined = self._joined, (threading.get_ident(), now)
             try:
                 yield state, now
@@ -228,20 +228,13 @@ class LocalBackend(Backend):
         state = self.session.known
         return 0 if state is None else state.changes.count()
 
-    def _shared(self) -> AbstractContextManager[tuple[StudyState, Moment]] | None:
-        """The transaction that this thread's operations share, if there is one."""
+    def _transaction(self, write: bool) -> AbstractContextManager[tuple[StudyState, Moment]]:
+        """The state, up to date, and the time: in a transaction of its own, or that which this thread shares."""
         joined = self._joined
         if joined is None or joined[0] != threading.get_ident():
-            return None
+            return self.session.writing if write else self.session.reading
         assert self.session.known is not None
         return nullcontext((self.session.known, joined[1]))
-
-    def _writing(self) -> AbstractContextManager[tuple[StudyState, Moment]]:
-        """The state, up to date, and the time; in a transaction of its own unless this thread shares one."""
-        return self._shared() or self.session.writing()
-
-    def _reading(self) -> AbstractContextManager[tuple[StudyState, Moment]]:
-        return self._shared() or self.session.reading()
 
     # --- pulls -------------------------------------------------------------------------------------------------------
 
@@ -255,7 +248,7 @@ class LocalBackend(Backend):
     ) -> tuple[list[bool], list[Pull], bool]:
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
         rows: list[PullRow] = []
-        with self._writing() as (state, now):
+        with self._transaction(write=True) as (state, now):
             for each in told:
                 if each.info is not None:
                     self._check_told_blocks(state, told)
@@ -272,29 +265,29 @@ class LocalBackend(Backend):
 
     def leave(self, worker: str) -> int:
         """Give back what a worker has open; how many pulls that were."""
-        with self._writing() as (state, _):
+        with self._transaction(write=True) as (state, _):
             return state.leave(worker)
 
     def renew(self, pull_ids: Sequence[PullId], seconds: float) -> list[bool]:
         """Begin leases anew; which of the pulls are still the caller's."""
-        with self._writing() as (state, now):
+        with self._transaction(write=True) as (state, now):
             return state.renew(pull_ids, seconds, now)
 
     def retry(self) -> int:
         """Make available what was given up; how many pulls that are."""
-        with self._writing() as (state, _):
+        with self._transaction(write=True) as (state, _):
             return state.retry()
 
     def observe(self, trials: Sequence[Trial]) -> bool:
         """Take in trials made elsewhere, one after the other; whether the goal is reached."""
-        with self._writing() as (state, now):
+        with self._transaction(write=True) as (state, now):
             check_new_blocks(self.session, state, [(each.arm, each.info) for each in trials])
             state.observe(trials, now)
             return state.done
 
     def take_in(self, spool: ImportBuffer) -> None:
         """Take in a batch of trials made elsewhere."""
-        with self._writing() as (state, now):
+        with self._transaction(write=True) as (state, now):
             state.open_batch(spool.count)
             for trials in spool:
                 check_new_blocks(self.session, state, [(each.arm, each.info) for each in trials])
@@ -328,19 +321,19 @@ class LocalBackend(Backend):
         """Ask for more; whether there is something to try."""
         from ramgape.studies.extending import extended
 
-        with self._writing() as (state, now):
+        with self._transaction(write=True) as (state, now):
             spec = extended(state.spec, dict(asked), state.told, state.done, now.time)
             return not (state if spec == state.spec else self.session.change(spec)).done
 
     def add_arm(self, name: str, price: float | None) -> bool:
         """One more arm; whether there is something to try."""
-        with self._writing() as (state, now):
+        with self._transaction(write=True) as (state, now):
             spec = with_arm(state.spec, name, price, state.told, write_time(now.time))
             return not self.session.change(spec).done
 
     def retire(self, name: str) -> bool:
         """One arm less; whether there is something to try."""
-        with self._writing() as (state, now):
+        with self._transaction(write=True) as (state, now):
             spec = without_arm(state.spec, name, state.told, write_time(now.time))
             return not self.session.change(spec).done
 
@@ -348,18 +341,18 @@ class LocalBackend(Backend):
 
     def is_done(self) -> bool:
         """Whether the goal is reached."""
-        with self._reading() as (state, _):
+        with self._transaction(write=False) as (state, _):
             return state.done
 
     def result(self, ended: Stopped, expect: bool) -> Result:
         """What is known by now; whoever asks and tells meanwhile does not wait for it."""
-        with self._reading() as (state, _):
+        with self._transaction(write=False) as (state, _):
             inference = self._inference_of(state)
         return inference.result(ended, expect)
 
     def report(self, expect: bool, history: bool) -> Report:
         """What is known by now, and how the study is going."""
-        with self._reading() as (state, _):
+        with self._transaction(write=False) as (state, _):
             store, row = self.session.store, self.session.row
             failures = self._failures()
             if len(failures) != state.failed:
@@ -388,7 +381,7 @@ class LocalBackend(Backend):
     def _look(self, look: Callable[[StudyState], Given]) -> Given:
         if self.session.known is not None:
             return look(self.session.known)
-        with self._reading() as (state, _):
+        with self._transaction(write=False) as (state, _):
             return look(state)
 
     # --- all of it ---------------------------------------------------------------------------------------------------
@@ -419,7 +412,7 @@ class LocalBackend(Backend):
 
     def failures(self) -> list[FailedAttempt]:
         """All attempts that failed."""
-        with self._reading():
+        with self._transaction(write=False):
             rows = self._failures()
         return [
             FailedAttempt(

@@ -52,7 +52,8 @@ class StudySession:
         self._flushed = False  # some of those in the transaction under way are
         self._snapshot_at = 0  # observations that the last snapshot stands for, as far as is known here
         self._interval = max(SNAPSHOT_EVERY, 10 * len(spec.search.names))  # observations between two of them
-        self._writing, self._reading = Transaction(self, True), Transaction(self, False)
+        # The state, up to date, and the time; with `writing`, what changes in it is written at the end.
+        self.writing, self.reading = Transaction(self, True), Transaction(self, False)
         _SESSIONS.add(self)
 
     @property
@@ -65,26 +66,18 @@ class StudySession:
         """What was known after the last transaction."""
         return self._state
 
-    def writing(self) -> Transaction:
-        """The state, up to date, and the time; what changes in it is written at the end."""
-        return self._writing
-
-    def reading(self) -> Transaction:
-        """The state, up to date, and the time."""
-        return self._reading
-
     def observations(self) -> Iterator[ObservationRow]:
         """All observations there are by now, in their order.
 
         A page at a time, each in a transaction of its own: whoever takes them may be slow, and others want to write.
         Nothing is ever changed before the end of what was told, so the pages belong together.
         """
-        with self.reading() as (state, _):
+        with self.reading as (state, _):
             told = state.told
         chain, where = 0, self.store.url
         for start in range(0, told, PAGE):
             stop = min(start + PAGE, told)
-            with self.reading():
+            with self.reading:
                 page = self.store.read_rows(self.row.id, start, stop)
             if len(page) != stop - start:
                 damaged(where, f"there are {len(page)} of {stop - start} observations from {start} on")

@@ -86,6 +86,8 @@ class StudyState:
         self.expired: Counter[int] = Counter()  # by arm: leases that ran out before the answer
         self.lost_of: Counter[int] = Counter()  # by arm: attempts that went with the machine that made them
         self._measured = measured_by(spec.search)
+        # Whether the search learns rewards, not outcomes by name.
+        self.learns_rewards = getattr(spec.search, "outcomes", None) is None
         self.outcome_names: list[str] = []  # of all outcomes that trials have given
         self._batch: BatchRow | None = None
         self._decision: tuple[object, ...] = ()
@@ -256,15 +258,18 @@ class StudyState:
     ) -> list[bool]:
         """Answers, failures, pulls that will not be made and pulls that were lost; tells which were accepted."""
         accepted = self.tell(told, now, find_answer) if told else []
-        accepted += [self.fail(pull_id, reason, now, find_answer) for pull_id, reason in failed]
-        accepted += [self.give_back(pull_id, find_answer) for pull_id in given_back]
-        return accepted + [self.give_back(pull_id, find_answer, lost=True) for pull_id in lost]
+        for pull_id, reason in failed:
+            accepted.append(self.fail(pull_id, reason, now, find_answer))
+        for pull_ids, gone in ((given_back, False), (lost, True)):
+            for pull_id in pull_ids:
+                accepted.append(self.give_back(pull_id, find_answer, lost=gone))
+        return accepted
 
     def tell(self, answers: Sequence[Told], now: Moment, find_answer: FindAnswer) -> list[bool]:
         """Take in answers, all or, if there is an error in one, none; tells which were accepted."""
         accepted = []
         fresh: dict[int, AnswerRow] = {}
-        room, money = (self._room(), self.engine.money) if self.given_up else (0, 0.0)
+        room, money = (self._room(), self.engine.money) if self._open.given_up else (0, 0.0)
         if self._measured is not None:
             self._require_names(told.outcomes for told in answers)
         for pull_id, reward, price, info, outcomes in answers:
@@ -287,7 +292,8 @@ class StudyState:
             fits = not pull.given_up or (room >= 0 and money >= 0.0)  # what was given up may have been replaced
             accepted.append(fits)
             if fits:
-                fresh[number] = AnswerRow(attempt, reward, False, pull.token, price, info, self._packed(outcomes))
+                packed = None if outcomes is None else self._packed(outcomes)
+                fresh[number] = AnswerRow(attempt, reward, False, pull.token, price, info, packed)
         rows: list[ObservationRow] = []
         for number, answer in fresh.items():
             rows += self._answer(self.open[number], answer, now)
@@ -326,7 +332,7 @@ class StudyState:
 
     def _note_expired(self, now: Moment) -> None:
         """Count the leases that have run out, and wait for those pulls no longer; or fail them, as the study says."""
-        if now.clock < self._open.earliest or self.done:
+        if now.clock < self._open.earliest or self.stopped_at is not None:
             return
         expired = self._open.expired(now.clock)
         failed = [pull for pull in expired if self.spec.expired == "fail" and pull.arm not in self.retired]
@@ -498,11 +504,6 @@ class StudyState:
             self._let_go_when_done()
 
     # --- several outcomes of a trial ---------------------------------------------------------------------------------
-
-    @property
-    def learns_rewards(self) -> bool:
-        """Whether the search learns rewards, not outcomes by name."""
-        return getattr(self.spec.search, "outcomes", None) is None
 
     def outcomes_of(self, rows: Sequence[ObservationRow]) -> list[Mapping[str, float]] | None:
         """What the search learns of observations where it learns outcomes by name."""

@@ -80,7 +80,7 @@ def take_snapshot(session: StudySession) -> Snapshot:
     Args:
         session: The study, with its store.
     """
-    with session.reading() as (ledger, now):
+    with session.reading as (ledger, now):
         draft = draft_report(session.row, ledger, (), ())
         workers, available = under_way(ledger, now)
         inference = Inference(ledger, session.quality())

@@ -268,7 +268,7 @@ class StudyStream:
         if self._failed is None or (count != counted and time.monotonic() >= due):
             begun, session = time.monotonic(), self.session
             names = self.session.spec.search.names
-            with session.reading():
+            with session.reading:
                 rows = session.store.read_failures(session.row.id) if count else []
             self._failed = Counter(names[row.arm] for row in rows)
             self._counted = count, time.monotonic() + max(FAILURE_PAUSE, COST * (time.monotonic() - begun))

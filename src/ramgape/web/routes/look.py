@@ -95,7 +95,7 @@ def show(
     `expect` adds how many more pulls it may take, which takes simulations; `history` what was known on the way;
     `ended` is what to give as the reason for a study that is not done.
     """
-    with opened.desk.session.reading() as (ledger, _):
+    with opened.desk.session.reading as (ledger, _):
         revision = ledger.revision
     tag = f'"{opened.id}-{revision}-{expect:d}{history:d}-{ended}"'
     if known == tag:
@@ -114,14 +114,14 @@ def show(
 @reads("/specification", schema.SpecificationAnswer)
 def specification(opened: Opened) -> dict[str, Any]:
     """What the study is to do, as it is stored."""
-    with opened.desk.session.reading() as (ledger, _):
+    with opened.desk.session.reading as (ledger, _):
         return {"revision": ledger.revision, "specification": json.loads(ledger.spec.to_text())}
 
 
 @reads("/progress", schema.ProgressAnswer)
 def progress(opened: Opened) -> dict[str, Any]:
     """How far the search is, in short."""
-    with opened.desk.session.reading() as (ledger, _):
+    with opened.desk.session.reading as (ledger, _):
         return asdict(progress_of(ledger.engine)) | {"done": ledger.done}
 
 
@@ -144,12 +144,12 @@ def observations(
 
     if arm is not None:
         known_name(arm, opened.study.spec.search.names, "arm")
-    with opened.desk.session.reading() as (ledger, _):
+    with opened.desk.session.reading as (ledger, _):
         told = ledger.told
     rows: list[list[Any]] = []
     last, scanned, size = -1, 0, limit if (arm, worker, failed) == (None, None, None) else PAGE
     for start, stop in pages(told, before, after, size):
-        with opened.desk.session.reading():
+        with opened.desk.session.reading:
             found = opened.desk.session.store.read_rows(opened.id, start, stop)
         numbered = list(enumerate(map(opened.desk.described, found), start))
         for last, seen in numbered if after is not None else reversed(numbered):
@@ -206,7 +206,7 @@ def failures(
 @reads("/pulls", schema.OpenPullsAnswer)
 def pulls(opened: Opened) -> dict[str, Any]:
     """Pulls without an answer that counts: who has them, and for how long."""
-    with opened.desk.session.reading() as (ledger, now):
+    with opened.desk.session.reading as (ledger, now):
         unanswered, names = sorted(ledger.open.values()), ledger.spec.search.names
     found = [
         {
