@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 import ramgape
 from ramgape.cli import app, stores
-from ramgape.cli.signals import ending_gently
+from ramgape.cli.streams import ending_gently
 from ramgape.commands import trials
 from ramgape.commands.study_files import StudyFile, read_study_file
 from ramgape.commands.trials import CommandTrials, Finished, reward_of

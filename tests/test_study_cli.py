@@ -21,7 +21,7 @@ from typer.testing import CliRunner, Result
 
 import ramgape
 from ramgape import Study, storage
-from ramgape.cli import answer_worker, app, study_delete, study_show
+from ramgape.cli import answer_worker, app, study_change, study_show
 from ramgape.common import terminal
 from ramgape.common.formatting import cell_width, share
 from ramgape.storage.store import SqlStore
@@ -864,7 +864,7 @@ def test_delete_needs_a_yes_where_nobody_can_be_asked(models: Shell) -> None:
 
 
 def test_delete_asks_at_a_terminal(models: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_delete, "can_ask", lambda: True)
+    monkeypatch.setattr(study_change, "can_ask", lambda: True)
     models.study("observe", "models", "poor", "0.5")
     for answer in ("n\n", "\n", ""):
         result = models("study", "delete", "models", stdin=answer)

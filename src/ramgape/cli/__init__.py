@@ -3,7 +3,7 @@
     commands                             all of them, by their names
     simulate, analyze, run, reproduce, benchmark,
     demo, listing, lower_bound, plan     one command each
-    study                                the commands for studies: study_create, study_delete, study_change, study_show,
+    study                                the commands for studies: study_create, study_change, study_show,
                                          study_files, study_worker
     work                                 the commands that workers call for every trial, without typer
     storage, stores                      the commands for stores; where studies are kept

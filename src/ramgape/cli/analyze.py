@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramgape.cli.errors import options_named, warnings_told
+from ramgape.cli.errors import options_named
 from ramgape.cli.gate import Gate, takes_gate
 from ramgape.cli.options import OUTPUT, Text, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
+from ramgape.cli.streams import warnings_told
 from ramgape.common.parsing import parse_number
 from ramgape.common.terminal import output, waiting, watching_work
 from ramgape.data.file_rows import FileOptions, Layout

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.completion import completer, instances
-from ramgape.cli.errors import tell
 from ramgape.cli.options import CLUSTER, RunPlace, Text, gathers, option, processes_or_cluster
 from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, titled_table, verdict_table
+from ramgape.cli.streams import tell
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
 from ramgape.common.terminal import output, watching_work

@@ -6,7 +6,8 @@ goes wrong, nothing is offered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import importlib
+from collections.abc import Callable
 from contextlib import suppress
 
 
@@ -17,63 +18,35 @@ def instances(incomplete: str) -> list[str]:
     return [name for name in instance_names() if name.startswith(incomplete)]
 
 
-def policies() -> Iterable[str]:
-    """All policies, from outside as well."""
-    from ramgape import registry
-    from ramgape.policies import ALIASES, POLICIES
-
-    return ["auto", *POLICIES, *ALIASES, *registry.names("policy")]
-
-
-def bounds() -> Iterable[str]:
-    """All bounds."""
-    from ramgape import registry
-    from ramgape.bounds import BOUNDS
-
-    return ["auto", *BOUNDS, *registry.names("bound")]
-
-
-def risks() -> Iterable[str]:
-    """All risks, as they begin."""
-    from ramgape import registry
-    from ramgape.risks.table import RISKS
-
-    return [*RISKS, *registry.names("risk")]
-
-
-def questions() -> Iterable[str]:
-    """All questions, as they begin."""
-    from ramgape import registry
-    from ramgape.questions import QUESTIONS
-
-    return [*QUESTIONS, *registry.names("question")]
-
-
-def assumptions() -> Iterable[str]:
-    """What rewards may be."""
-    from ramgape.assumptions import ASSUMPTIONS
-
-    return list(ASSUMPTIONS)
-
-
-LISTS: dict[str, Callable[[], Iterable[str]]] = {
-    "policy": policies,
-    "bound": bounds,
-    "risk": risks,
-    "question": questions,
-    "assumption": assumptions,
+# By kind: the module and the tables of its names, and other names that are as good.
+TABLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "policy": ("policies", ("POLICIES", "ALIASES"), ("auto",)),
+    "bound": ("bounds", ("BOUNDS",), ("auto",)),
+    "risk": ("risks.table", ("RISKS",), ()),
+    "question": ("questions", ("QUESTIONS",), ()),
+    "assumption": ("assumptions", ("ASSUMPTIONS",), ()),
 }
+
+
+def names_of(kind: str) -> list[str]:
+    """All names of a kind, from outside as well; of risks and questions, as they begin."""
+    from ramgape import registry
+
+    module, tables, others = TABLES[kind]
+    place = importlib.import_module(f"ramgape.{module}")
+    known = [name for table in tables for name in getattr(place, table)]
+    return [*others, *known, *(registry.names(kind) if kind in registry.GROUPS else ())]
 
 
 def completer(name: str) -> Callable[[str], list[str]] | None:
     """What completes an option of this name; None where nothing does."""
-    if name not in LISTS:
+    if name not in TABLES:
         return None
 
     def complete(incomplete: str) -> list[str]:
         found: list[str] = []
         with suppress(Exception):
-            found = [each for each in LISTS[name]() if each.startswith(incomplete)]
+            found = [each for each in names_of(name) if each.startswith(incomplete)]
         return found
 
     return complete

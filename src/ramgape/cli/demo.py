@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramgape.cli.errors import INTERRUPTED
 from ramgape.cli.pictures import check_picture, write_file
+from ramgape.cli.streams import INTERRUPTED
 from ramgape.common.checks import check_seed
 from ramgape.common.formatting import plural
 from ramgape.common.parsing import parse_number
-from ramgape.common.terminal import READY, is_watched, messages, output, waiting
+from ramgape.common.terminal import READY, is_watched, messages, output, plain_table, waiting
 from ramgape.errors import MissingExtra, printable
 from ramgape.trials.progress_words import state
 
@@ -134,16 +134,11 @@ class Depot:
 
     def view(self) -> RenderableType:
         """The couriers, and how many parcels each has got."""
-        from rich import box
         from rich.console import Group
         from rich.progress_bar import ProgressBar
-        from rich.table import Table
 
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-        table.add_column("courier")
-        for heading in ("parcels", "hours", "give or take"):
-            table.add_column(heading, justify="right", min_width=7)
-        table.add_column("share of the parcels")
+        headings = ("courier", "parcels", "hours", "give or take", "share of the parcels")
+        table = plain_table(headings, numbers=headings[1:4])
         total = max(sum(self.parcels.values()), 1)
         for courier, parcels in self.parcels.items():
             mean = self.hours[courier] / max(parcels, 1)

@@ -9,38 +9,17 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from ramgape.cli.streams import FAILED, INTERRUPTED, tell, tell_error, warnings_told
+from ramgape.cli.streams import tell_error, warnings_told
 from ramgape.errors import RamgapeError, printable
 from ramgape.storage.urls import shown_in
-
-__all__ = [
-    "FAILED",
-    "INTERRUPTED",
-    "USAGE",
-    "Commands",
-    "guarded",
-    "options_named",
-    "tell",
-    "usage_printable",
-    "warnings_told",
-]
 
 # Arguments that were not understood. Typer has Click's class inside itself or beside it, depending on its version.
 USAGE: type[Exception] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "UsageError")
 
-TYPED = (  # arguments that have an option
-    *(
-        "arm_column",
-        "reward_column",
-        "item_column",
-        "block_column",
-        "cluster_column",
-        "delimiter",
-        "decimal",
-        "encoding",
-    ),
-    *("exclude", "only", "min_rows", "na", "shared", "shuffle"),
-)
+COLUMNS = ("arm_column", "reward_column", "item_column", "block_column", "cluster_column")
+FORMAT = ("delimiter", "decimal", "encoding")
+ROWS = ("exclude", "only", "min_rows", "na", "shared", "shuffle")
+TYPED = {*COLUMNS, *FORMAT, *ROWS}  # arguments that have an option
 
 
 class Commands(TyperGroup):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramgape.cli.errors import USAGE, tell
+from ramgape.cli.errors import USAGE
 from ramgape.cli.options import OUTPUT, Text, gathers, option
 from ramgape.cli.pictures import check_place, write_file
-from ramgape.cli.streams import BAD_INPUT, tell_error
+from ramgape.cli.streams import BAD_INPUT, tell, tell_error
 from ramgape.errors import RamgapeError
 
 if TYPE_CHECKING:

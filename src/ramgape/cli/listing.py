@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ramgape.bounds import AUTOMATIC, BOUNDS, BOXLESS, OWN_BOUNDS
-from ramgape.common.terminal import output
+from ramgape.common.terminal import output, plain_table
 from ramgape.errors import known_name, printable
 from ramgape.policies import ALIASES, POLICIES
 from ramgape.questions import QUESTIONS
 from ramgape.registry import GROUPS, extensions
 from ramgape.risks.table import RISKS, risk_notation
+from ramgape.search.explained import SCHEMA_VERSION, jsonable
 from ramgape.storage.urls import SCHEMES
 
 if TYPE_CHECKING:
@@ -69,10 +70,8 @@ def show_list(
     describe, show = LISTS[known_name(what, LISTS, "what to list")]
     added = found_extensions(what)
     if as_json:
-        from ramgape.search.explained import SCHEMA_VERSION
-
-        described = {asked if name == what else name: value for name, value in describe().items()}
-        typer.echo(json.dumps({"schema_version": SCHEMA_VERSION, **described, "extensions": added}, indent=2))
+        told = {asked if name == what else name: value for name, value in describe().items()}
+        typer.echo(json.dumps({"schema_version": SCHEMA_VERSION, **told, "extensions": added}, indent=2))
     else:
         show()
         show_extensions(added, alone=what == EXTENSIONS)
@@ -102,56 +101,38 @@ def show_extensions(added: Sequence[dict[str, Any]], alone: bool) -> None:
     console.print(listing_table(("extension", "is a", "meaning", "from"), rows))
 
 
+def described(table: Mapping[str, Any], *attributes: str) -> list[dict[str, Any]]:
+    """A row for each name of a table, with attributes of what has it; `arms=names` gives one another key."""
+    keys = [(each.partition("=")[0], each.rpartition("=")[2]) for each in attributes]
+    return [
+        {"name": name, **{key: jsonable(getattr(each, attribute)) for key, attribute in keys}}
+        for name, each in table.items()
+    ]
+
+
 def describe_policies() -> dict[str, Any]:
     """The sampling rules."""
-    rows = [
-        {
-            "name": name,
-            "goals": list(policy.goals),
-            "paper_goals": list(policy.paper_goals),
-            "meaning": policy.meaning,
-        }
-        for name, policy in POLICIES.items()
-    ]
     aliases = [{"name": name, "policy": rule, "meaning": meaning} for name, (rule, meaning) in ALIASES.items()]
-    return {"policies": rows, "aliases": aliases}
+    return {"policies": described(POLICIES, "goals", "paper_goals", "meaning"), "aliases": aliases}
 
 
 def describe_bounds() -> dict[str, Any]:
     """The bounds, and what `auto` stands for."""
-    rows = [
-        {
-            "name": name,
-            "assumptions": list(bound.assumptions),
-            "risks": list(bound.risks),
-            "goals": list(bound.goals),
-            "narrows": bound.narrows,
-            "meaning": bound.meaning,
-        }
-        for name, bound in BOUNDS.items()
-    ]
     automatic = [
         {"assumption": assumption, "risk": risk, "goal": goal, "bound": bound}
         for (assumption, risk, goal), bound in AUTOMATIC.items()
     ]
-    return {"bounds": rows, "auto": automatic}
+    bounds = described(BOUNDS, "assumptions", "risks", "goals", "narrows", "meaning")
+    return {"bounds": bounds, "auto": automatic}
 
 
 def describe_instances() -> dict[str, Any]:
     """The built-in instances."""
     from ramgape.problems.instances import instance_names, load_instance
 
-    rows = [
-        {
-            "name": instance.name,
-            "arms": len(instance.names),
-            "noise": instance.noise,
-            "reward_range": None if instance.reward_range is None else list(instance.reward_range),
-            "sigma_max": instance.sigma_max,
-        }
-        for instance in map(load_instance, instance_names())
-    ]
-    return {"instances": rows}
+    instances = {name: load_instance(name) for name in instance_names()}
+    rows = described(instances, "arms=names", "noise", "reward_range", "sigma_max")
+    return {"instances": [row | {"arms": len(row["arms"])} for row in rows]}
 
 
 def show_policies() -> None:
@@ -202,8 +183,7 @@ def serves(assumptions: Iterable[str], risks: Iterable[str], goals: Iterable[str
 
 def describe_questions() -> dict[str, Any]:
     """What may be asked."""
-    rows = [{"name": name, "written": kind.written, "meaning": kind.meaning} for name, kind in QUESTIONS.items()]
-    return {"questions": rows}
+    return {"questions": described(QUESTIONS, "written", "meaning")}
 
 
 def show_questions() -> None:
@@ -252,24 +232,14 @@ def groups() -> list[list[str]]:
     return list(found.values())
 
 
-def listing_table(headings: Iterable[str], rows: Iterable[tuple[str, ...]], leading: int = 0) -> Table:
-    """A table whose first column stands out; `leading` lines are left between its rows."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), leading=leading)
-    for column, heading in enumerate(headings):
-        first = column == 0
-        table.add_column(heading, style="bold cyan" if first else "", no_wrap=first)
-    for row in rows:
-        table.add_row(*row)
-    return table
+def listing_table(headings: Sequence[str], rows: Iterable[Sequence[str]], leading: int = 0) -> Table:
+    """A table whose first column is never broken; `leading` lines are left between its rows."""
+    return plain_table(headings, rows, whole=headings[:1], leading=leading)
 
 
 def describe_risks() -> dict[str, Any]:
     """The risk measures."""
-    rows = [{"name": name, "parameter": risk.parameter, "meaning": risk.meaning} for name, risk in RISKS.items()]
-    return {"risks": rows}
+    return {"risks": described(RISKS, "parameter", "meaning")}
 
 
 def show_risks() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
@@ -138,8 +139,37 @@ def _parameter(name: str, row: Option, *, hidden: bool = False) -> inspect.Param
         autocompletion=completer(OPTION_NAMES.get(name, name)),
         hidden=hidden,
     )
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, declared])
+    return _keyword(name, default, kind, declared)
+
+
+def options_of(kind: type[Any], panel: str) -> Callable[..., Any]:
+    """What makes a dataclass of what was typed: an option for each field whose metadata describe one."""
+    described = {each.name: each for each in dataclasses.fields(kind) if "text" in each.metadata}
+
+    def make(**typed: Any) -> Any:
+        for name, each in described.items():
+            if isinstance(each.default, int | float) and not isinstance(each.default, bool):
+                typed[name] = parse_number(typed[name], name.replace("_", "-"))
+            elif each.default == ():
+                typed[name] = typed[name] or ()
+        return kind(**typed)
+
+    parameters = []
+    for name, each in described.items():
+        flag, default = f"--{each.metadata.get('flag', name.replace('_', '-'))}", each.default
+        declared = typer.Option(flag, metavar=each.metadata["unit"], help=each.metadata["text"], rich_help_panel=panel)
+        typed = bool if isinstance(default, bool) else list[str] | None if default == () else Text
+        if isinstance(default, int | float) and typed is not bool:
+            default = f"{default:g}"
+        parameters.append(_keyword(name, default or None if default == () else default, typed, declared))
+    make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return make
+
+
+def _keyword(name: str, default: Any, kind: Any, declared: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
+    )
 
 
 def gathers(

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from ramgape.cli.errors import tell
 from ramgape.cli.options import OUTPUT, AsJson, gathers, option
+from ramgape.cli.streams import tell
 from ramgape.common.terminal import waiting
 from ramgape.errors import InvalidSpec, MissingExtra, require, shorten
 

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.assumptions import UNKNOWN
-from ramgape.cli.errors import FAILED, tell, warnings_told
 from ramgape.cli.gate import STANDARD_OUTPUT, write_summary
 from ramgape.cli.options import Storage, check_jobs, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
-from ramgape.cli.signals import SIGNALLED, ending_gently, interrupted_by
 from ramgape.cli.stores import storage_url
+from ramgape.cli.streams import FAILED, SIGNALLED, ending_gently, interrupted_by, tell, warnings_told
 from ramgape.cli.timing import Exports, RunCommand, Shown, exports, how_timed, is_file, live, refuse_beside_file, shown
 from ramgape.commands.how_timed import HowTimed
 from ramgape.common.formatting import plural

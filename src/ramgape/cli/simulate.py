@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.completion import instances
-from ramgape.cli.errors import INTERRUPTED, warnings_told
 from ramgape.cli.options import INSTANCE, RunPlace, Seed, Text, gathers, option, place_of_runs, takes_options
 from ramgape.cli.pictures import Output, takes_output
+from ramgape.cli.streams import INTERRUPTED, warnings_told
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
 from ramgape.common.terminal import READY, count_runs, output, waiting

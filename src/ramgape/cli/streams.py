@@ -1,4 +1,4 @@
-"""What is said on stderr, one line each, and the exit codes.
+"""What is said on stderr, one line each; the exit codes, and requests to end.
 
 0     done
 1     unexpected failure: a traceback, which is a bug worth reporting; or the reader of a pipe went away; or damage that
@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from typing import Any
 from ramgape.errors import RamgapeError, RamgapeWarning, printable
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+SIGNALLED = 128  # exit codes above it stand for signals
 COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # variables by which colours are wanted where there is no terminal
 
 
@@ -128,3 +131,35 @@ def prepare_streams() -> None:
 def leave_output() -> None:
     """Nobody reads on, or there is no room: let what Python still wants to write at its end go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def ending_gently() -> Iterator[list[int]]:
+    """Take a request to end for a Ctrl-C, so that no command goes on without us; yields the signals that came."""
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+
+    def interrupt(number: int, frame: object) -> None:
+        came.append(number)
+        if callable(signal.getsignal(signal.SIGINT)):
+            signal.raise_signal(signal.SIGINT)  # which may be deferred
+        else:  # in the background of a script interrupts are ignored, requests to end are not
+            raise KeyboardInterrupt
+
+    requests = [signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if name in signal.Signals.__members__]
+    usual = {number: signal.getsignal(number) for number in requests}
+    changed = [number for number in requests if usual[number] is signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, interrupt)
+    try:
+        yield came
+    finally:
+        for number in changed:
+            signal.signal(number, usual[number])
+
+
+def interrupted_by(signals: Sequence[int]) -> int:
+    """The exit code of a command that was interrupted by these signals, or by Ctrl-C."""
+    return SIGNALLED + signals[0] if signals else INTERRUPTED

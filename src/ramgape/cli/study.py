@@ -84,7 +84,7 @@ class StudyCommands(CommandTable):
         "retire": Line("study_change.retire", "An arm takes part no longer; what was told of it stays on record."),
         "retry": Line("study_change.retry", "Try again what was given up after too many failures."),
         "delete": Line(
-            "study_delete.delete",
+            "study_change.delete",
             "Delete a study with all its observations, for good. "
             "At a terminal it asks first; elsewhere it needs --yes.",
         ),

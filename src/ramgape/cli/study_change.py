@@ -1,17 +1,19 @@
-"""`ramgape study observe`, and what changes a study: retry, extend, add-arm, retire."""
+"""`ramgape study observe`, and what changes a study: retry, extend, add-arm, retire, delete."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ramgape.cli.options import AsJson, Name, Storage, Text
-from ramgape.cli.stores import opened_study
-from ramgape.cli.streams import write_json
+from ramgape.cli.stores import existing_storage, opened_study
+from ramgape.cli.streams import FAILED, tell, write_json
 from ramgape.cli.work import INFO, OUTCOMES, PRICE, REWARD, REWARD_OPTION, details, one_result, show_answer
 from ramgape.common.formatting import plural
 from ramgape.common.parsing import parse_number
+from ramgape.errors import InvalidSpec, printable
 
 if TYPE_CHECKING:
     from ramgape.studies.study import Study
@@ -115,3 +117,44 @@ def show_arms(study: Study, done: bool, as_json: bool) -> None:
     else:
         state = "the study is done" if done else "the study goes on"
         typer.echo(f"{plural(len(study.arms), 'arm')}: {list_names(study.arms)}; {state}.")
+
+
+def delete(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether that is meant.")] = False,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a study with all its observations, for good. At a terminal it asks first; elsewhere it needs --yes."""
+    url = existing_storage(storage)
+    from ramgape.studies.catalog import delete_study, find_summary
+
+    if not yes:
+        found = find_summary(name, url)
+        if found is not None:  # otherwise the deletion says so
+            confirm(name, found.told)
+    delete_study(name, url)
+    if as_json:
+        write_json({"deleted": name})
+    else:
+        typer.echo(f"Deleted study {printable(name)}.")
+
+
+def can_ask() -> bool:
+    """Whether somebody sits there."""
+    return sys.stdin.isatty()
+
+
+def confirm(name: str, told: int) -> None:
+    """Ask whoever is there; who does not mean it, or goes away, ends the command."""
+    if not can_ask():
+        allowed = "confirmed by --yes where nobody can be asked"
+        raise InvalidSpec(what="a deletion", allowed=allowed, given="none")
+    question = f"Delete study {printable(name)} with {told:,} observations, for good?"
+    try:
+        meant = typer.confirm(question, err=True)
+    except typer.Abort:
+        meant = False
+    if not meant:
+        tell("note", "nothing is deleted", "bold")
+        raise typer.Exit(FAILED)

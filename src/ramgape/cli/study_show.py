@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ramgape.cli.errors import tell
 from ramgape.cli.gate import Gate, takes_gate
 from ramgape.cli.options import AsJson, Name, Storage
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.stores import existing_storage, opened_study
-from ramgape.cli.streams import write_json
-from ramgape.common.terminal import output, waiting
+from ramgape.cli.streams import tell, write_json
+from ramgape.common.terminal import output, plain_table, waiting
 from ramgape.storage.urls import shown
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 NAME_WIDTH = 32
 MOST_FOR_RICH = 200  # studies in a list
 COUNTS = ("arms", "told", "under way", "failed")
+HEADINGS = ("study", "goal", *COUNTS, "done", "created")
 
 
 @takes_output()
@@ -75,31 +75,20 @@ def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
 
 def table_of(studies: Sequence[StudySummary]) -> Table:
     """One row a study."""
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("study", style="bold cyan", overflow="fold")
-    table.add_column("goal", overflow="fold")
-    for heading in COUNTS:
-        table.add_column(heading, justify="right")
-    table.add_column("done")
-    table.add_column("created", no_wrap=True)
-    for name, *others in cells_of(studies):
-        table.add_row(Text(name), *others)
-    return table
+    rows = [(Text(name), *others) for name, *others in cells_of(studies)]
+    return plain_table(HEADINGS, rows, numbers=COUNTS, whole=("created",))
 
 
 def plain_table_of(studies: Sequence[StudySummary]) -> str:
     """The same columns as lines that are never folded: rich takes a second and a half for a thousand rows."""
     from ramgape.common.formatting import cell_width, pad
 
-    headings = ("study", "goal", *COUNTS, "done", "created")
-    rows = [headings, *cells_of(studies)]
+    rows = [HEADINGS, *cells_of(studies)]
     widths = [max(map(cell_width, column)) for column in zip(*rows, strict=True)]
     rows.insert(1, tuple("-" * width for width in widths))
-    right = [heading in COUNTS for heading in headings]
+    right = [heading in COUNTS for heading in HEADINGS]
     lines = ("  ".join(map(pad, row, widths, right)).rstrip() for row in rows)
     return "\n".join(lines)
 
@@ -113,9 +102,10 @@ def cells_of(studies: Sequence[StudySummary]) -> Iterator[tuple[str, ...]]:
     for study in studies:
         counts = (len(study.arms), study.told, study.pending, study.failed)
         created = study.created_at.partition("T")[0]
-        yield names[study.name], asked_for(study.goal), *(f"{count:,}" for count in counts), yes(study.done), created
-
-
-def yes(value: bool) -> str:
-    """Whether it is so."""
-    return "yes" if value else "no"
+        yield (
+            names[study.name],
+            asked_for(study.goal),
+            *(f"{count:,}" for count in counts),
+            "yes" if study.done else "no",
+            created,
+        )

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
-from ramgape.cli.errors import FAILED, tell, warnings_told
 from ramgape.cli.options import AsJson, Name, Storage, Text, gathers, option
-from ramgape.cli.signals import ending_gently, interrupted_by
 from ramgape.cli.stores import existing_storage, opened_study
-from ramgape.cli.streams import write_json, write_line
+from ramgape.cli.streams import FAILED, ending_gently, interrupted_by, tell, warnings_told, write_json, write_line
 from ramgape.cli.work import hint_retry
 from ramgape.common.checks import check_number, check_text, whole
 from ramgape.common.formatting import plural

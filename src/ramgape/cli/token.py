@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ramgape.cli.options import AsJson, Text
 from ramgape.cli.streams import tell, write_json
 from ramgape.common.parsing import parse_number
-from ramgape.common.terminal import output
+from ramgape.common.terminal import output, plain_table
 from ramgape.errors import printable
 from ramgape.web.access.own_token import default_tokens
 from ramgape.web.access.token_file import DEFAULT_DAYS, Token, TokenFile
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 FILE = "The file of tokens, as `ramgape serve --tokens` has it. Unless given, the usual one of both."
 ROLE = "read: look. work: ask and tell as well. admin: make, change and delete studies and tokens as well."
@@ -87,23 +90,18 @@ def revoke(
         typer.echo(printable(f"Revoked {gone.id}, {gone.name}."))
 
 
-def token_table(found: list[Token]) -> object:
+def token_table(found: list[Token]) -> Table:
     """Tokens for people."""
-    from rich import box
-    from rich.table import Table
     from rich.text import Text as Words
 
-    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("id", "name", "role", "studies", "ends", "last used"):
-        rows.add_column(title, overflow="fold")
-    now = time.time()
+    now, rows = time.time(), []
     for each in found:
         ends = "never" if each.expires is None else minute(each.expires)[:10]
         ends = "ended" if each.has_ended(now) else ends
         used = "never" if each.last_used is None else minute(each.last_used)
-        cells = (each.id, each.name, each.role, ", ".join(each.studies), ends, used)
-        rows.add_row(*(Words(printable(cell)) for cell in cells))
-    return rows
+        rows.append((each.id, each.name, each.role, ", ".join(each.studies), ends, used))
+    cells = [[Words(printable(cell)) for cell in row] for row in rows]
+    return plain_table(("id", "name", "role", "studies", "ends", "last used"), cells)
 
 
 def minute(seconds: float) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import functools
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ramgape.common.formatting import plural
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Display
     from rich.progress import ProgressColumn
+    from rich.table import Table
 
 READY = "getting ready"
 
@@ -34,6 +35,34 @@ def messages() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
+
+
+def plain_table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Any]] = (),
+    *,
+    numbers: Container[str] = (),
+    whole: Container[str] = (),
+    leading: int = 0,
+) -> Table:
+    """A table without a frame, whose first column stands out.
+
+    Args:
+        headings, rows: What is in it; texts are markup of rich.
+        numbers: The headings of columns that are aligned to the right.
+        whole: The headings of columns that are never broken.
+        leading: How many lines are left between two rows.
+    """
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), leading=leading)
+    for heading in headings:
+        style, side = "" if table.columns else "bold cyan", "right" if heading in numbers else "left"
+        table.add_column(heading, style=style, justify=side, overflow="fold", no_wrap=heading in whole)  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def knows_unicode(console: Console) -> bool:

@@ -16,39 +16,35 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ramgape.common.checks import whole
 from ramgape.errors import InvalidSpec, require
 from ramgape.web.access.hosts import PublicUrl, bracketed, is_any
+from ramgape.web.access.limits import setting
 
 PORT = 8460
 BACKLOG = 4096  # connections that wait to be accepted
 LONGEST_SOCKET = 107  # bytes of a path, on Linux
 
 
+UNIX = "Instead of host and port: the path of a Unix socket, for its owner alone."
+PUBLIC = "Where a proxy before the server is reached. With https, the server may listen at any address."
+INSECURE = "Let other machines in although nothing is encrypted: everybody on the way can read tokens and rewards."
+PROXY = "A proxy or network whose X-Forwarded-For is believed. With --public-url, this machine is. May be repeated."
+
+
 @dataclass(frozen=True)
 class Place:
-    """Where a server listens, and how it is reached.
+    """Where a server listens, and how it is reached."""
 
-    Attributes:
-        host: An address of this machine.
-        port: There; 0: any that is free.
-        unix: Instead of both, the path of a Unix socket, for its owner alone.
-        tls_cert: A file with the server's certificate, and those between it and the root.
-        tls_key: A file with its key.
-        public_url: Where a proxy before it is reached.
-        allow_hosts: Other names of this server.
-        trust_proxies: Addresses and networks of proxies, whose word on a client's address counts.
-        insecure: Whether others may reach it although nothing is encrypted.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = PORT
-    unix: str | None = None
-    tls_cert: str | None = None
-    tls_key: str | None = None
-    public_url: str | None = None
-    allow_hosts: Sequence[str] = ()
-    trust_proxies: Sequence[str] = ()
-    insecure: bool = False
+    host: str = setting("127.0.0.1", "An address of this machine.", "ADDRESS")
+    port: int = setting(PORT, "0: any that is free.", "PORT")
+    unix: str | None = setting(None, UNIX, "PATH")
+    tls_cert: str | None = setting(None, "The certificate, to speak TLS.", "FILE")
+    tls_key: str | None = setting(None, "Its key.", "FILE")
+    public_url: str | None = setting(None, PUBLIC, "URL")
+    allow_hosts: Sequence[str] = setting((), "Another name of this server. May be repeated.", "NAME", flag="allow-host")
+    trust_proxies: Sequence[str] = setting((), PROXY, "ADDRESS", flag="trust-proxy")
+    insecure: bool = setting(False, INSECURE)
 
     @property
     def tls(self) -> bool:
@@ -58,9 +54,11 @@ class Place:
 
 def listen(place: Place, public: PublicUrl | None) -> socket.socket:
     """A socket at an address, which strangers reach only if what they say is encrypted."""
-    require(0 <= place.port <= 65_535, "port", "a whole number from 0 to 65535", place.port)
+    allowed = "a whole number from 0 to 65535"
+    port = whole(place.port, "port", allowed, 0)
+    require(port <= 65_535, "port", allowed, port)
     try:
-        found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        found = socket.getaddrinfo(place.host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         raise InvalidSpec(what="host", allowed="an address of this machine", given=repr(place.host)) from None
     family, _, _, _, address = sorted(found, key=lambda each: each[0] != socket.AF_INET)[0]

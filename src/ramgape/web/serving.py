@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ramgape.errors import MissingExtra, require
 from ramgape.web.access.hosts import Hosts, PublicUrl, parse_public_url
-from ramgape.web.access.limits import Settings
+from ramgape.web.access.limits import Settings, setting
 from ramgape.web.access.middleware import AccessContext, AccessMiddleware
 from ramgape.web.access.own_token import default_tokens, own_token, server_file
 from ramgape.web.access.sessions import Logins
@@ -28,21 +28,16 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 
+TOKENS = "The file of tokens (ramgape token). Unless given: ramgape/tokens.json in XDG_STATE_HOME, or ~/.local/state."
+
+
 @dataclass(frozen=True)
 class ServerOptions:
-    """How a server serves.
+    """How a server serves: who may come in, the limits, and where it writes."""
 
-    Attributes:
-        tokens: The file of tokens. Default: the owner's usual one.
-        read_only: Whether every token counts as one of the role read.
-        open_metrics: Whether /metrics needs no token.
-        settings: The limits.
-        log: Where it writes.
-    """
-
-    tokens: str | None = None
-    read_only: bool = False
-    open_metrics: bool = False
+    tokens: str | None = setting(None, TOKENS, "FILE")
+    read_only: bool = setting(False, "Let nobody change anything, whatever the token.")
+    open_metrics: bool = setting(False, "Show /metrics without a token.")
     settings: Settings = field(default_factory=Settings)
     log: Log = field(default_factory=Log)
 

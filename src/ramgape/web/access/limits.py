@@ -30,28 +30,38 @@ Clock = Callable[[], float]
 Given = TypeVar("Given")
 
 
-def setting(default: float, least: float, text: str, unit: str) -> Any:
-    """A field of `Settings`: its default, the least that can be meant, and what it says."""
-    return field(default=default, metadata={"least": least, "text": text, "unit": unit})
+def setting(default: Any, text: str, unit: str | None = None, **more: Any) -> Any:
+    """A field that is an option of `ramgape serve`: its default, its help, and the word for its value.
+
+    Args:
+        default, text, unit: Of the option.
+        **more: `least`, the least value that can be meant; `flag`, the name of the option if the field has another.
+    """
+    return field(default=default, metadata={"text": text, "unit": unit, **more})
+
+
+def limit(default: float, least: float, text: str, unit: str) -> Any:
+    """A field of `Settings`."""
+    return setting(default, text, unit, least=least)
 
 
 @dataclass(frozen=True)
 class Settings:
     """The limits of a server; each field says its meaning in its metadata, for the command as well."""
 
-    max_body: float = setting(8.0, 0.001, "Largest body of a request.", "MB")
-    max_import: float = setting(200.0, 0.001, "Largest file that can be imported.", "MB")
-    body_timeout: float = setting(30.0, 0.01, "A body must have arrived within so long.", "SECONDS")
-    import_timeout: float = setting(600.0, 0.01, "A file to import must have arrived within so long.", "SECONDS")
-    header_timeout: float = setting(5.0, 0.01, "A request must have begun and its headers arrived within.", "SECONDS")
-    keep_alive: float = setting(75.0, 0.0, "A connection without a request is closed after.", "SECONDS")
-    max_requests: float = setting(2000.0, 1.0, "Requests a second, of one token or address.", "COUNT")
-    max_streams: float = setting(256.0, 0.0, "Event streams at once; one token may have a quarter.", "COUNT")
-    max_connections: float = setting(2000.0, 1.0, "Connections at once; one token may have a quarter.", "COUNT")
-    max_logins: float = setting(10.0, 1.0, "Logins that fail, a minute and address.", "COUNT")
-    login_minutes: float = setting(10.0, 0.01, "How long a login link is good, for one login.", "MINUTES")
-    session_hours: float = setting(168.0, 0.01, "How long a browser stays logged in.", "HOURS")
-    grace: float = setting(10.0, 0.0, "When stopped, it finishes what is under way, for at most.", "SECONDS")
+    max_body: float = limit(8.0, 0.001, "Largest body of a request.", "MB")
+    max_import: float = limit(200.0, 0.001, "Largest file that can be imported.", "MB")
+    body_timeout: float = limit(30.0, 0.01, "A body must have arrived within so long.", "SECONDS")
+    import_timeout: float = limit(600.0, 0.01, "A file to import must have arrived within so long.", "SECONDS")
+    header_timeout: float = limit(5.0, 0.01, "A request must have begun and its headers arrived within.", "SECONDS")
+    keep_alive: float = limit(75.0, 0.0, "A connection without a request is closed after.", "SECONDS")
+    max_requests: float = limit(2000.0, 1.0, "Requests a second, of one token or address.", "COUNT")
+    max_streams: float = limit(256.0, 0.0, "Event streams at once; one token may have a quarter.", "COUNT")
+    max_connections: float = limit(2000.0, 1.0, "Connections at once; one token may have a quarter.", "COUNT")
+    max_logins: float = limit(10.0, 1.0, "Logins that fail, a minute and address.", "COUNT")
+    login_minutes: float = limit(10.0, 0.01, "How long a login link is good, for one login.", "MINUTES")
+    session_hours: float = limit(168.0, 0.01, "How long a browser stays logged in.", "HOURS")
+    grace: float = limit(10.0, 0.0, "When stopped, it finishes what is under way, for at most.", "SECONDS")
 
     def __post_init__(self) -> None:
         for each in fields(self):
