@@ -66,16 +66,20 @@ async def list_studies(
     def wanted(each: str) -> bool:
         return access.sees(each) and (text is None or text.lower() in each.lower()) and (after is None or each > after)
 
+    def all_names() -> list[str]:
+        with studies.store() as store:
+            return store.study_names()
+
     def look() -> dict[str, Any]:
         shown: list[tuple[StudyRow, StudySummary]] = []
-        with studies.store() as store:
-            names = store.study_names() if name is None else [name]
-            for row in map(store.find_study, filter(wanted, names)):  # of all others only the names are read
+        for each in filter(wanted, all_names() if name is None else [name]):  # of all others only the names are read
+            with studies.store() as store:  # which others use in between
+                row = store.find_study(each)
                 pair = None if row is None else (row, summarize(row, store.count_pending(row.id)))
-                if pair is not None and (state is None or word_of_state(studies, *pair) == state):
-                    shown.append(pair)
-                if len(shown) > limit:
-                    break
+            if pair is not None and (state is None or word_of_state(studies, *pair) == state):
+                shown.append(pair)
+            if len(shown) > limit:
+                break
         rows = [summary_of(studies, *pair) for pair in shown[:limit]]
         return {"studies": rows, "next": rows[-1]["name"] if len(shown) > limit else None}
 
