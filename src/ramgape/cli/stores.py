@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from ramgape.errors import StorageError
 from ramgape.remote.address import is_remote
-from ramgape.storage.places import store_exists
-from ramgape.storage.urls import has_password, parse_url, shown
+from ramgape.storage.urls import has_password, parse_url, shown, store_exists
 
 if TYPE_CHECKING:
     from ramgape.studies.study import Study

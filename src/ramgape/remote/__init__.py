@@ -2,8 +2,6 @@
 
 address       where a server is
 credentials   the token that is shown to it, and where that is looked for
-refusals      what a server refuses, as the error that it was there
-deadline      sockets that wait until one moment at most
 answers       what a server may answer, checked
 connection    questions and answers, repeated until they have arrived
 studies       the studies of a server by their names

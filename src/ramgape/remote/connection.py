@@ -6,13 +6,16 @@ breaks, when the server has too much to do (429), and while it stops or is away 
 that is no error of ours), until its patience is over. Redirections are not followed: a token is for the server that it
 was given for.
 
-One answer has a time in which all of it must come, and a size; what it says is checked (`answers`).
+One answer has a time in which all of it must come, and a size; what it says is checked (`answers`). A timeout of a
+socket is for one step, which a server that sends a byte a minute never exceeds: hence `DeadlineSocket`.
 """
 
 from __future__ import annotations
 
 import http.client
+import io
 import json
+import math
 import os
 import random
 import socket
@@ -21,14 +24,16 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
 from ramgape.errors import InvalidData, RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.remote.address import Address, parse_address
 from ramgape.remote.answers import Check, Unexpected, anything, error_in, is_refusal
 from ramgape.remote.credentials import VARIABLE, Credentials, find_credentials, servers_folder
-from ramgape.remote.deadline import DeadlineSocket
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
 
 BASE = "/api/v1"
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds between two tries
@@ -51,6 +56,58 @@ class Lost(Exception):
     def __init__(self, reason: str, after: float = 0.0) -> None:
         super().__init__(reason)
         self.after = after  # seconds, as the server says
+
+
+class DeadlineSocket:
+    """What `http.client` needs of a socket; every step waits until `end` at most, a moment of `time.monotonic`."""
+
+    def __init__(self, inner: socket.socket) -> None:
+        self._inner = inner
+        self.end = math.inf
+
+    def wait(self) -> None:
+        """Let the next step wait for what is left; a TimeoutError if nothing is."""
+        left = self.end - time.monotonic()
+        if left <= 0.0:
+            raise TimeoutError
+        self._inner.settimeout(left)
+
+    def sendall(self, data: ReadableBuffer) -> None:
+        """Send everything."""
+        rest = memoryview(data).cast("B")
+        while rest:
+            self.wait()
+            rest = rest[self._inner.send(rest) :]
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """What is read from it, in the only mode that is asked for; as of every socket, it stays open until read."""
+        assert mode == "rb"
+        return io.BufferedReader(cast(io.RawIOBase, _Reader(self, self._inner.makefile("rb", buffering=0))))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class _Reader(io.RawIOBase):
+    """The bytes that arrive in time."""
+
+    def __init__(self, timed: DeadlineSocket, raw: Any) -> None:
+        self._timed, self._raw = timed, raw
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        """Wait for the next bytes."""
+        self._timed.wait()
+        found: int | None = self._raw.readinto(buffer)
+        return found
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        self._raw.close()
+        super().close()
 
 
 class UnixConnection(http.client.HTTPConnection):

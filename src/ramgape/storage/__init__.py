@@ -10,9 +10,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from ramgape.errors import StorageError
-from ramgape.storage.places import store_exists
 from ramgape.storage.protocol import Store
-from ramgape.storage.urls import StoreUrl, parse_url
+from ramgape.storage.urls import StoreUrl, parse_url, store_exists
 
 if TYPE_CHECKING:
     from ramgape.storage.store import SqlStore

@@ -16,10 +16,9 @@ from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import StorageError, require
 from ramgape.storage import connect
 from ramgape.storage.checksums import damaged
-from ramgape.storage.places import PRIVATE
 from ramgape.storage.sqlite import SqliteStore
 from ramgape.storage.tables import TABLES, marks, quoted
-from ramgape.storage.urls import PATIENCE, StoreUrl, parse_url
+from ramgape.storage.urls import PATIENCE, PRIVATE, StoreUrl, parse_url
 from ramgape.storage.versions import check_version, create_tables
 
 if TYPE_CHECKING:

@@ -17,10 +17,9 @@ import numpy as np
 
 from ramgape.errors import DamagedStore, StorageError
 from ramgape.storage.checksums import damaged
-from ramgape.storage.places import make_private, store_exists
 from ramgape.storage.records import Moment
 from ramgape.storage.store import SINCE, STUDY_BY_ID, WALL_CLOCK, Columns, SqlStore
-from ramgape.storage.urls import StoreUrl
+from ramgape.storage.urls import StoreUrl, make_private, store_exists
 
 # Before, a write-ahead log could lose transactions when two processes reset it at once.
 WAL_IS_SAFE = sqlite3.sqlite_version_info >= (3, 51, 3)

@@ -1,4 +1,4 @@
-"""Where a store is: a URL that is checked at the door, and can be shown without its password.
+"""Where a store is: a URL that is checked at once and can be shown without its password, and the file that it names.
 
 sqlite:///file.db                     a file in the present folder
 sqlite:////home/me/file.db            a file anywhere
@@ -12,8 +12,11 @@ those of stores from outside, which read the rest of their URLs themselves.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 PATIENCE = address.PATIENCE  # seconds to wait for others who hold a lock
 HIDDEN = "***"
+PRIVATE = 0o600  # permissions of a file that is made: studies are their owner's
+LONGEST_PATH = 500  # bytes; SQLite takes 504, or a few thousand, depending on how it was built
 FORMS = "sqlite:///FILE, postgresql://USER@HOST/DATABASE or the address of a server, http://HOST:PORT"
 
 # A URL and whatever follows, up to the next one. Of a scheme so many letters are enough: to look for the beginning of
@@ -207,3 +212,39 @@ SCHEMES: dict[str, Callable[[str, str], StoreUrl]] = {  # of our own stores
     "postgresql+psycopg": _parse_postgres,
     **dict.fromkeys(address.SCHEMES, _parse_server),
 }
+
+
+def store_exists(url: StoreUrl) -> bool:
+    """Whether there is such a file. What can never be a store is an error: SQLite would wait for a pipe for ever."""
+    assert url.path is not None
+    try:
+        mode = url.path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise StorageError(f"there can be no store at {url.shown}: {error.strerror or error}") from None
+    if stat.S_ISDIR(mode):
+        raise StorageError(f"there can be no store at {url.shown}: that is a folder")
+    if not stat.S_ISREG(mode):
+        raise StorageError(f"there can be no store at {url.shown}: that is a pipe or a device, and no file")
+    return True
+
+
+def make_private(url: StoreUrl) -> None:
+    """Make the file, empty, before SQLite does, which would let everybody read it.
+
+    What SQLite makes beside it later has the same permissions. If another process is faster, the file is that one's.
+    """
+    assert url.path is not None
+    path = Path(os.path.realpath(url.path))
+    if not path.parent.is_dir():
+        raise StorageError(f"there can be no store at {url.shown}: no such folder")
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        allowed = f"a path of at most {LONGEST_PATH} bytes"
+        raise StorageError(what="the file of a store", verb="have", allowed=allowed, given=url.shown)
+    try:
+        Path(f"{path}-journal").exists()  # SQLite's own, whose name may be too long where this one's is not
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+    except OSError as error:
+        raise StorageError(f"there can be no store at {url.shown}: {error.strerror or error}") from None

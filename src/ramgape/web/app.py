@@ -1,24 +1,32 @@
-"""The application: its routes, what it says of errors, and its description."""
+"""The application: its routes, its pages, what it says of errors, and its description.
+
+Pages are plain files that ask the API for all that they show. They hold no secrets, so they need no token.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
-from starlette.routing import Match
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Match, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 import ramgape
 from ramgape.errors import RamgapeError, StorageUnavailable, shorten
 from ramgape.web.answers import Json, error_response, show_error
 from ramgape.web.errors import MethodNotAllowed, NotFound, Unprocessable, WebError, answer_of
 from ramgape.web.open_studies import OpenStudies
-from ramgape.web.pages import is_for_a_person, missing_page, page_routes
 from ramgape.web.routes import follow, look, manage, work
 
 BASE = "/api/v1"
@@ -32,8 +40,51 @@ WORDS = {  # for what is wrong with the form of a request, where a sentence woul
     "too_long": "a shorter list",
     "too_short": "a list that is not empty",
 }
+STATIC = Path(str(resources.files("ramgape.web") / "static"))
+LOOKS = Path(str(resources.files("ramgape.views") / "looks"))  # style sheets that reports have, too
+PAGES = {"/": "index.html", "/login": "login.html", "/studies/{study}": "study.html"}
+FRESH = {"Cache-Control": "no-cache"}  # kept, but asked about each time: after an upgrade nothing old is shown
 METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 ABOUT = "Studies of ramgape: ask what to try, tell what came out, see what is proved."
+
+
+class Files(StaticFiles):
+    """Files that a browser keeps, and asks about each time."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """A file, with what says how long it may be kept."""
+        response = await super().get_response(path, scope)
+        response.headers.update(FRESH)
+        return response
+
+
+async def show_page(name: str, request: Request) -> Response:
+    """One of the pages; which study it is about is for its script to read from the address."""
+    return static_page(name)
+
+
+def static_page(name: str, status: int = 200) -> FileResponse:
+    """One of the pages."""
+    return FileResponse(STATIC / name, status, FRESH)
+
+
+def is_for_a_person(request: Request) -> bool:
+    """Whether a browser asks, for a person to read."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def missing_page() -> Response:
+    """What a person is shown where there is nothing."""
+    return static_page("missing.html", 404)
+
+
+def page_routes() -> list[BaseRoute]:
+    """Where the pages are; `/studies/17-suppliers` has the name for people, and goes by the number."""
+    return [
+        *(Route(path, partial(show_page, name)) for path, name in PAGES.items()),
+        Mount("/static/looks", GZipMiddleware(Files(directory=LOOKS))),
+        Mount("/static", GZipMiddleware(Files(directory=STATIC))),
+    ]
 
 
 def make_app(studies: OpenStudies) -> FastAPI:
