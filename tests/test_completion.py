@@ -57,13 +57,13 @@ def test_every_list_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         complete = completion.completer(name)
         assert complete is not None
         assert set(kinds) <= set(complete(""))
-    assert all(make() for make in completion.LISTS.values())
+    assert all(completion.names_of(kind) for kind in completion.TABLES)
     assert completion.completer("epsilon") is None
 
-    def fail() -> list[str]:
-        raise OSError
+    def fail(kind: str) -> list[str]:
+        raise OSError(kind)
 
-    monkeypatch.setitem(completion.LISTS, "policy", fail)
+    monkeypatch.setattr(completion, "names_of", fail)
     complete = completion.completer("policy")
     assert complete is not None
     assert complete("") == []
