@@ -23,6 +23,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, TypeAdapter, ValidationError, field_validator
 
 from ramgape import Study
+from ramgape.storage.store import SqlStore
 from ramgape.web import schema
 from ramgape.web.access import connections
 from ramgape.web.access.limits import Settings, Shares
@@ -145,13 +146,14 @@ def test_a_list_reads_no_more_studies_than_it_shows(tmp_path: Path, monkeypatch:
         Study.create(f"s{place:02}", ["a", "b"], storage=storage, reward_range=(0, 1), epsilon=0.1).close()
     read: list[str] = []
     looked: list[str] = []
-    find, look = OpenStudies.find, OpenStudies._look
-    monkeypatch.setattr(OpenStudies, "find", lambda self, name: (read.append(name), find(self, name))[1])
+    find, look = SqlStore.find_study, OpenStudies._look
+    monkeypatch.setattr(SqlStore, "find_study", lambda self, name: (read.append(name), find(self, name))[1])
     monkeypatch.setattr(OpenStudies, "_look", lambda self, row: (looked.append(row.name), look(self, row))[1])
     with open_server(storage) as address:
         status, found = call(address, "GET", "/studies?limit=2&after=s03")
         assert (status, [each["name"] for each in found["studies"]], found["next"]) == (200, ["s04", "s05"], "s05")
-        assert read == ["s04", "s05", "s06"]
+        assert read[:3] == ["s04", "s05", "s06"]
+        assert set(read[3:]) <= {"s04", "s05"}  # by whoever looks for their answers
         found = call(address, "GET", "/studies?limit=3&state=done")[1]
         assert (found["studies"], found["next"]) == ([], None)
         found = call(address, "GET", "/studies?text=S1")[1]
@@ -218,7 +220,7 @@ def test_a_token_that_has_looked_much_waits_while_others_work() -> None:
 def test_nothing_is_done_for_a_client_that_has_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that asks, closes and asks again would fill a queue that takes hours to work off."""
     looked: list[str] = []
-    monkeypatch.setattr(OpenStudies, "names", lambda self: (looked.append(""), [])[1])
+    monkeypatch.setattr(SqlStore, "study_names", lambda self: (looked.append(""), [])[1])
     with serving_of(f"sqlite:///{tmp_path}/s.db", tmp_path) as serving:
         shares = serving.middleware._shares
         known = serving.context.tokens.find(token_of(serving).encode())
