@@ -19,6 +19,7 @@ import scipy
 from ramgape import Bernoulli, Beta, Data, Gaussian, Instance, Uniform, load_instance, replicate, simulate
 from ramgape.core.box import set_box
 from ramgape.core.kernel import Kernel, kernel
+from ramgape.core.learning import note_mean_and_risk
 from ramgape.core.pareto import is_epsilon_cover, pareto_front, simple_regret
 from ramgape.core.statistics import observe
 from ramgape.policies import POLICIES
@@ -53,6 +54,7 @@ def shrunk_learn(divisor: float) -> Kernel:
             level = row.level + 2.0 * math.log(math.log2(row.pulls))
             radius = math.sqrt(level / row.pulls) / divisor
             set_box(row, radius, problem.risk_factor * radius)
+        note_mean_and_risk(row)
 
     return learn  # type: ignore[no-any-return]
 

@@ -107,7 +107,7 @@ def test_asking_loads_one_storage(more: list[str], tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/studies.db"
     Study.create("models", ["A", "B"], storage=url, reward_range=(0, 1), epsilon=0.05).close()
     command = COMMAND.format(arguments=["study", "ask", "models", "--storage", url, *more])
-    assert loaded(command, HEAVY, tmp_path) == "typer sqlite3 numpy"
+    assert loaded(command, HEAVY, tmp_path) == "sqlite3 numpy"
 
 
 def test_asking_a_server_loads_nothing(server_url: str, tmp_path: Path) -> None:

@@ -397,16 +397,16 @@ def test_a_budget_is_spent_exactly_after_two_pulls_each(policy: str, budget: int
 @pytest.mark.parametrize("policy", list(reference.POLICIES))
 def test_a_cap_is_never_called_confidence(policy: str) -> None:
     draw, order = recorder(beta_arms(PATTERN_46, seed=2))
-    result = reference.run(policy, "paper", draw, 10, epsilon=0.01, delta=0.05, rho=0.01, max_pulls=51)
+    result = reference.run(policy, "paper", draw, 10, epsilon=0.01, delta=0.05, rho=0.01, max_trials=51)
     assert (result.stopped, result.samples, len(order)) == ("cap", 51, 51)
 
 
 def test_the_first_test_comes_after_two_pulls_each() -> None:
     # radius sqrt(2 ln 320) = 3.4 at T = 2: with epsilon = 7 nothing is in doubt, with 6 all is
     draw, order = recorder(lambda arm: 0.5)
-    at_once = reference.run("ra-lucb", "paper", draw, 2, epsilon=7.0, delta=0.05, rho=0.0, max_pulls=100)
+    at_once = reference.run("ra-lucb", "paper", draw, 2, epsilon=7.0, delta=0.05, rho=0.0, max_trials=100)
     assert (at_once.stopped, order, at_once.front.tolist()) == ("confidence", [0, 1, 0, 1], [True, True])
-    later = reference.run("ra-lucb", "paper", draw, 2, epsilon=6.0, delta=0.05, rho=0.0, max_pulls=100)
+    later = reference.run("ra-lucb", "paper", draw, 2, epsilon=6.0, delta=0.05, rho=0.0, max_trials=100)
     assert later.stopped == "confidence"
     assert later.samples > 4
     assert later.samples % 2 == 0  # whole rounds of two
@@ -430,7 +430,7 @@ def test_hoeffding_boxes_only_shrink() -> None:
             epsilon=0.0,
             delta=0.05,
             rho=0.01,
-            max_pulls=n,
+            max_trials=n,
         ).boxes
         for n in (20, 200, 2000)
     ]
@@ -453,7 +453,7 @@ def test_easy_arms_are_told_apart(policy: str) -> None:
         epsilon=0.04,
         delta=0.05,
         rho=0.0,
-        max_pulls=200_000,
+        max_trials=200_000,
     )
     mean = parameters[:, 0] / parameters.sum(axis=1)
     variance = mean * (1 - mean) / (parameters.sum(axis=1) + 1)

@@ -467,7 +467,7 @@ def run(
     budget: int | None = None,
     exploration: str | float = "theorem",
     alpha: float | None = None,
-    max_pulls: int = 10**9,
+    max_trials: int = 10**9,
     sigma_max: float | None = None,
 ) -> Result:
     """Search until max V_i < epsilon, or, given a budget, for exactly that many pulls.
@@ -475,9 +475,9 @@ def run(
     `draw(arm)` returns a reward. `exploration` ('theorem', 'sharp' or a number) is the constant a of the
     bound 'budget'. Giving `sigma_max` says that rewards are Gaussian.
     A round of a policy that pulls two arms ends after both: only then is the stopping rule tested. The budget
-    or `max_pulls` may cut such a round short, and a search cut short has not stopped by confidence.
+    or `max_trials` may cut such a round short, and a search cut short has not stopped by confidence.
     """
-    if max_pulls < 2 * arm_count or (budget is not None and budget < 2 * arm_count):
+    if max_trials < 2 * arm_count or (budget is not None and budget < 2 * arm_count):
         raise ValueError(f"every arm is pulled twice first: at least {2 * arm_count} pulls are needed")
     a: float | None = None
     if not isinstance(exploration, str):
@@ -486,7 +486,7 @@ def run(
         a = exploration_constant(exploration, budget, arm_count, epsilon)
     alpha = default_alpha(rho) if alpha is None else alpha
     setting = Setting(arm_count, epsilon, rho, alpha, delta, a, sigma_max)
-    limit = max_pulls if budget is None else budget
+    limit = max_trials if budget is None else budget
     chooser = POLICIES[policy]()
     estimates = Estimates(arm_count, centre=0.5 if sigma_max is None else None)
 
