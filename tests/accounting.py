@@ -162,5 +162,5 @@ def _check_answer(study: Study, rows: list[dict[str, Any]], options: dict[str, A
 
 def _counted(result: Result) -> Result:
     """What follows from the rewards alone: of trials that gave none, only the study knows."""
-    certified = None if result.certified is None else replace(result.certified, guarantee="")
+    certified = None if result.certified is None else replace(result.certified, guarantee="", assumptions=())
     return replace(result, quality=TrialQuality(), warnings=(), guarantee="", certified=certified)

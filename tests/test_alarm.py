@@ -416,15 +416,15 @@ def test_more_arms_ask_for_more_evidence() -> None:
 
 def test_simulations_are_not_watched() -> None:
     spec = simulated_spec(load_instance("paper:46"), epsilon=0.05)
-    assert spec.alarm is None
+    assert spec.drift is None
     assert Engine(spec).watch is None
     assert ramgape.simulate("paper:46", epsilon=0.05, max_trials=50).alarm is None
-    watching = Engine(replace(spec, alarm=0.01))
+    watching = Engine(replace(spec, drift=0.01))
     assert watching.watch is not None
     watching.advance(load_instance("paper:46").sampler(), np.random.default_rng(1), 50)
     assert watching.watch.table["seen"].sum() == 0
     for options in ({"alarm": 0.05}, {"search": Search(alarm=0.05)}):
-        with pytest.raises(InvalidSpec, match="alarm must be absent: simulated rewards are what they are said to be"):
+        with pytest.raises(InvalidSpec, match="drift must be absent: simulated rewards are what they are said to be"):
             ramgape.simulate("paper:46", epsilon=0.05, **options)
 
 
@@ -433,7 +433,7 @@ def test_simulations_are_not_watched() -> None:
 
 @pytest.mark.parametrize("alarm", [0, 1, 1.5, -0.1, "x", True, float("nan"), [0.1]])
 def test_what_is_no_level_is_refused(alarm: Any) -> None:
-    with pytest.raises(InvalidSpec, match="alarm must be between 0 and 1, both excluded, or 'off', got"):
+    with pytest.raises(InvalidSpec, match="drift must be between 0 and 1, both excluded, or 'off', got"):
         make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.1, alarm=alarm)
 
 
@@ -459,7 +459,7 @@ def test_a_stored_specification_has_it_and_an_older_one_the_usual() -> None:
         assert StudySpec.from_text(spec.to_text()) == spec
         stored = json.loads(spec.to_text())
         assert stored["search"].pop("alarm") == kept
-        assert StudySpec.from_text(json.dumps(stored)).search.alarm == 0.01
+        assert StudySpec.from_text(json.dumps(stored)).search.drift == 0.01
 
 
 def test_a_result_tells_and_travels() -> None:
@@ -559,9 +559,9 @@ def test_the_command_has_both(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("arm,reward\n" + "".join(f"{arm},{reward!r}\n" for arm, reward in ROWS))
     asked = ("analyze", str(file), "--arm-column", "arm", "--reward-column", "reward", "--reward-range", "0", "1")
-    usual, blocks = call_json(*asked), call_json(*asked, "--block", "5", "--alarm", "off")
+    usual, blocks = call_json(*asked), call_json(*asked, "--block", "5", "--drift", "off")
     assert [alarm["arm"] for alarm in usual["alarms"]] == ["B"]
     assert (usual["alarm"], usual["block"], usual["incomplete"]) == (0.01, 1, 0)
     assert (blocks["alarm"], blocks["alarms"], blocks["block"], blocks["rows"]) == (None, [], 5, 700)
-    assert "alarm must be between 0 and 1, both excluded, or 'off', got 2" in complaint(*asked, "--alarm", "2")
+    assert "drift must be between 0 and 1, both excluded, or 'off', got 2" in complaint(*asked, "--drift", "2")
     assert "block must be a whole number of at least 1, got 0" in complaint(*asked, "--block", "0")

@@ -264,8 +264,8 @@ def test_known_names_are_known(what: str, name: str) -> None:
         options |= {"task": "best", **({"budget": 100} if name in policies.POLICIES else {})}
     if name in ("gaussian", "gaussian-pairwise", "gaussian-paper"):
         options = {**GAUSSIAN, "sigma_max": 1.0}
-    if name == "heavy":
-        options = {"reward_range": None, "assumption": "heavy", "kurtosis": 9.0}
+    if name == "central-limit-paired":
+        options = {"reward_range": None, "seeds": range(100), "question": "best"}
     if name in ("unknown", "central-limit", "central-limit-pairwise"):
         options = {"reward_range": None}
     if name == "heavy":

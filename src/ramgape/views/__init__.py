@@ -6,33 +6,24 @@
     study  analysis  timing  forecast  simulated   what is said of the other things
     plots/            figures
 
-A class below reaches it by one lazy import (`search/explained.py`): the names of classes, in `BUILDERS` and
-`DRAWERS`, say which function here serves them. Only what is asked for is loaded.
+A class below reaches it by one lazy import (`search/explained.py`): the names of classes, in `DRAWERS` and in
+`BUILDERS` of `explanation`, say which function here serves them. Only what is asked for is loaded.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from ramgape.views.explanation import explain, serving
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ramgape.views.explanation import Explanation
     from ramgape.views.plots.plot import Plot
 
+__all__ = ["answer_of", "as_console", "as_html", "as_text", "document", "explain", "plot"]
+
 # By the name of a class: the module of this package, and the function in it.
-BUILDERS = {
-    "OutcomeResult": ("outcomes", "explain_outcomes"),
-    "Result": ("result", "explain_result"),
-    "Analysis": ("analysis", "explain_analysis"),
-    "Report": ("study", "explain_study"),
-    "Timing": ("timing", "explain_timing"),
-    "Plan": ("forecast", "explain_plan"),
-    "Replication": ("simulated", "explain_replication"),
-    "PolicyComparison": ("simulated", "explain_comparison"),
-    "LowerBound": ("simulated", "explain_lower_bound"),
-}
 DRAWERS = {
     "OutcomeResult": ("outcomes", "draw_outcomes"),
     "Result": ("plots.answers", "draw_result"),
@@ -42,17 +33,6 @@ DRAWERS = {
     "LowerBound": ("simulated", "draw_lower_bound"),
     "Timing": ("timing", "draw_timing"),
 }
-
-
-def explain(thing: Any, ascii_only: bool = False) -> Explanation:
-    """Everything that is shown of a thing.
-
-    Args:
-        thing: An instance of a class in `BUILDERS`.
-        ascii_only: Whether the output can show ASCII only.
-    """
-    explanation: Explanation = _serving(BUILDERS, thing)(thing, ascii_only)
-    return explanation
 
 
 def plot(thing: Any, **asked: Any) -> Plot:
@@ -72,7 +52,7 @@ def plot(thing: Any, **asked: Any) -> Plot:
     from ramgape.views.plots.plot import Plot
 
     with style.applied():
-        return Plot(_serving(DRAWERS, thing)(thing, **asked))
+        return Plot(serving(DRAWERS, thing)(thing, **asked))
 
 
 def answer_of(thing: Any) -> str:
@@ -117,9 +97,3 @@ def document(thing: Any, versions: dict[str, str | None]) -> str:
     from ramgape.views.report import document
 
     return document(thing, versions)
-
-
-def _serving(functions: dict[str, tuple[str, str]], thing: Any) -> Any:
-    """The function for a thing, by the name of its class or of a class that it comes from."""
-    module, name = next(functions[kind.__name__] for kind in type(thing).__mro__ if kind.__name__ in functions)
-    return getattr(import_module(f"ramgape.views.{module}"), name)

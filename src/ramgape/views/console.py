@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ramgape.errors import printable
-from ramgape.views import explain
-from ramgape.views.explanation import GAP, Column
+from ramgape.views.explanation import GAP, Column, explain
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 from ramgape.common.formatting import cell_width
 
@@ -80,3 +82,34 @@ class Explanation:
     parts: Sequence[Table | str]
     warnings: Sequence[str] = ()
     brief: str = ""
+
+
+# By the name of a class: the module of this package, and the function in it.
+BUILDERS = {
+    "OutcomeResult": ("outcomes", "explain_outcomes"),
+    "Result": ("result", "explain_result"),
+    "Analysis": ("analysis", "explain_analysis"),
+    "Report": ("study", "explain_study"),
+    "Timing": ("timing", "explain_timing"),
+    "Plan": ("forecast", "explain_plan"),
+    "Replication": ("simulated", "explain_replication"),
+    "PolicyComparison": ("simulated", "explain_comparison"),
+    "LowerBound": ("simulated", "explain_lower_bound"),
+}
+
+
+def explain(thing: Any, ascii_only: bool = False) -> Explanation:
+    """Everything that is shown of a thing.
+
+    Args:
+        thing: An instance of a class in `BUILDERS`.
+        ascii_only: Whether the output can show ASCII only.
+    """
+    explanation: Explanation = serving(BUILDERS, thing)(thing, ascii_only)
+    return explanation
+
+
+def serving(functions: dict[str, tuple[str, str]], thing: Any) -> Any:
+    """The function for a thing, by the name of its class or of a class that it comes from."""
+    module, name = next(functions[kind.__name__] for kind in type(thing).__mro__ if kind.__name__ in functions)
+    return getattr(import_module(f"ramgape.views.{module}"), name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ramgape.common.formatting import list_names
 from ramgape.errors import printable
-from ramgape.views import explain
+from ramgape.views.explanation import explain
 
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained

@@ -6,8 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from ramgape.errors import printable
-from ramgape.views import explain
-from ramgape.views.explanation import Column, Table
+from ramgape.views.explanation import Column, Table, explain
 from ramgape.views.fragments import html_table
 
 if TYPE_CHECKING:

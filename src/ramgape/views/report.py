@@ -12,7 +12,6 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ramgape.common.formatting import plural, round_up
-from ramgape.views import explain
 from ramgape.views import fragments as page
 from ramgape.views.content import alarm_words, asked_for, bound_words, choose_arms, risk_axis
 from ramgape.views.picture import pictures
@@ -20,7 +19,7 @@ from ramgape.views.picture import pictures
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained
     from ramgape.search.result import Result
-from ramgape.views.explanation import Explanation
+from ramgape.views.explanation import Explanation, explain
 
 PANELS = 24  # arms whose intervals are drawn
 PROVED = ("Alarm", "Guarantee", "Certified", "Truth")  # facts that have a place of their own

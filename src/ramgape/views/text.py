@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import cell_width, pad
 from ramgape.errors import printable
-from ramgape.views import explain
-from ramgape.views.explanation import GAP, Column
+from ramgape.views.explanation import GAP, Column, explain
 
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained
