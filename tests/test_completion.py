@@ -34,7 +34,7 @@ def offered(line: str, folder: Path, **changes: str) -> list[str]:
 
 def test_commands_options_and_names(tmp_path: Path) -> None:
     assert offered("ramgape si", tmp_path) == ["simulate"]
-    assert offered("ramgape study gi", tmp_path) == ["give-back"]
+    assert offered("ramgape study rel", tmp_path) == ["release"]
     assert "--policy" in offered("ramgape simulate paper:46 --p", tmp_path)
     assert offered("ramgape simulate paper:46 --policy ra", tmp_path) == ["ramgape", "ra-lucb"]
     assert offered("ramgape simulate paper-g", tmp_path) == [

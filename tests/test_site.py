@@ -115,7 +115,7 @@ def test_every_command_and_option_is_in_the_reference(site: BuiltSite) -> None:
                     counted += 1
                     assert f"cmdoption-ramgape-{path.replace(' ', '-')}-{option}" in page.ids
     assert counted > 200
-    assert "Unless given: pareto." in page.text
+    assert "Default: pareto." in page.text
 
 
 def is_group(command: object) -> bool:

@@ -77,7 +77,7 @@ def entry(parameter: Any, context: Any) -> str:
     spelled = re.sub(r" <\w+>$", "", spelled)
     meaning, _, usual = meaning.partition("  [")
     notes = ". ".join(note.strip().capitalize() for note in usual.removesuffix("]").split("; ") if note)
-    notes = re.sub(r"^Default: (.*)$", r"Unless given: `\1`", notes)
+    notes = re.sub(r"^Default: (.*)$", r"Default: `\1`", notes)
     return f"```{{option}} {spelled}\n{spoken(meaning)}{f' *{notes}.*' if notes else ''}\n```\n"
 
 

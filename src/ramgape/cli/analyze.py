@@ -87,7 +87,9 @@ def analyze(
     skip_empty: Annotated[bool, typer.Option("--skip-empty", help=SKIP_EMPTY, rich_help_panel=DATA)] = False,
     next_pulls: Annotated[str, typer.Option("--next", metavar="TRIALS", help=NEXT, rich_help_panel=OUTPUT)] = "10",
 ) -> None:
-    """Tell what logged rewards prove about the Pareto set, and which arms to try next.
+    """Find the best arms in logged results.
+
+    Shows the answer, what the results prove, and which arms to try next.
 
     [bold]ramgape analyze log.csv --reward-range 0 1[/bold]
     the columns arm and reward, or the only text column and the only numeric column
@@ -102,7 +104,7 @@ def analyze(
     [bold]ramgape analyze logs/*.eval[/bold]
     logs of inspect_ai: models are compared on the same samples
 
-    [bold]ramgape analyze main.json branch.json --task better-than:control=main --exit-code[/bold]
+    [bold]ramgape analyze main.json branch.json --question better-than:control=main --exit-code[/bold]
     a gate in a pipeline: 0 proved, 1 refuted, 3 undecided
 
     [bold]ramgape analyze flights.csv --arm-column carrier --reward-column arr_delay --direction minimize --na NA[/bold]
@@ -121,7 +123,7 @@ def analyze(
     What is proved is true with probability 1 - delta, if each arm's rewards are
     independent draws from one distribution, arms are independent of each other (except
     within rows or blocks that they share), and no row is missing because of its
-    reward. Without --reward-range and --noise it is approximate. How arms were chosen
+    reward. Without --reward-range and --assumption it is approximate. How arms were chosen
     does not matter, and you may look again as often as you like while the file grows,
     with the same options.
 

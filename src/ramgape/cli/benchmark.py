@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 FOLDER, OWN = "ramgape-benchmark", "Your own"
 POLICY = "A policy by its name, or MODULE:FUNCTION; several times for several. Our usual one is always beside them."
-TOLERANCE = f"Tolerance. Unless given: {DEFAULT_EPSILON}, or none under a --budget."
-OWN_INSTANCE = "A built-in instance or a JSON file; several times for several. Unless given: paper:46."
+TOLERANCE = f"Tolerance. Default: {DEFAULT_EPSILON}, or none under a --budget."
+OWN_INSTANCE = "A built-in instance or a JSON file; several times for several. Default: paper:46."
 PARTS = "all, stopping, budget or tasks."
 QUICK = "Fewer instances and runs: a minute instead of half an hour."
 RISK = "What risk is, such as std; the part stopping knows the reference for std, variance and mean-variance."
@@ -74,7 +74,9 @@ def benchmark(
     quick: Annotated[bool, typer.Option("--quick", help=QUICK)] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
 ) -> None:
-    """Compare all methods on many instances and write raw data (CSV), figures (PNG, SVG), summary.json and report.html.
+    """Compare all methods on many problems.
+
+    Writes raw data (CSV), figures (PNG, SVG), summary.json and report.html.
 
     [bold]ramgape benchmark[/bold]
     everything

@@ -14,56 +14,26 @@ Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted 
 Results go to stdout; progress, warnings and errors to stderr."""
 
 
+DECIDE, LEARN, ADMINISTER = "Decide", "Learn and compare", "Administer"
+
+
 class AllCommands(Commands, CommandTable):
     """Every command, guarded."""
 
     lines: ClassVar = {
-        "demo": Line(
-            "demo.demo",
-            "Watch a search on a small story: which of eight couriers are worth keeping? Takes some seconds.",
-        ),
-        "simulate": Line(
-            "simulate.simulate",
-            "Search an instance whose truth is known, once or many times, and compare the answer with the truth.",
-        ),
-        "analyze": Line(
-            "analyze.analyze", "Tell what logged rewards prove about the Pareto set, and which arms to try next."
-        ),
-        "plan": Line(
-            "plan.plan",
-            "Tell what a search will take before its first trial, from a guess of the arms, "
-            "as a power calculation does.",
-        ),
-        "run": Line(
-            "run.run",
-            "Time commands, or run those of a study file, and tell which is fastest, or has the best trade-offs.",
-        ),
-        "reproduce": Line(
-            "reproduce.reproduce",
-            "Run the paper's experiments and write raw data (CSV), figures (PNG, SVG), summary.json and report.html.",
-        ),
-        "benchmark": Line(
-            "benchmark.benchmark",
-            "Compare all methods on many instances and write raw data (CSV), figures (PNG, SVG), "
-            "summary.json and report.html.",
-        ),
-        "lower-bound": Line(
-            "lower_bound.lower_bound",
-            "Tell how few samples could suffice if the arms were Gaussian, "
-            "and how an ideal algorithm would share them out.",
-        ),
-        "list": Line(
-            "listing.show_list",
-            "List the questions, policies, bounds, risks, instances or extensions, and what they mean.",
-        ),
-        "study": Line(
-            "study.app", "Search with trials of your own, over hours or weeks, from any number of processes at once."
-        ),
-        "storage": Line("storage.app", "Care of the stores that studies live in."),
-        "serve": Line(
-            "serve.serve", "Serve the studies of a store: an API for workers on other machines, and live pages."
-        ),
-        "token": Line("token.app", "Who may use a server, and for what."),
+        "run": Line("run.run", "Time commands and find the fastest.", DECIDE),
+        "analyze": Line("analyze.analyze", "Find the best arms in logged results.", DECIDE),
+        "study": Line("study.app", "Search with trials of your own, from many processes.", DECIDE),
+        "plan": Line("plan.plan", "Forecast how many trials a search will take.", DECIDE),
+        "demo": Line("demo.demo", "Watch a search on a small story.", LEARN),
+        "simulate": Line("simulate.simulate", "Simulate searches on a problem with known truth.", LEARN),
+        "list": Line("listing.show_list", "List questions, policies, bounds, risks or problems.", LEARN),
+        "lower-bound": Line("lower_bound.lower_bound", "Compute how few trials could suffice.", LEARN),
+        "reproduce": Line("reproduce.reproduce", "Reproduce the experiments of the paper.", LEARN),
+        "benchmark": Line("benchmark.benchmark", "Compare all methods on many problems.", LEARN),
+        "serve": Line("serve.serve", "Serve studies to workers and browsers.", ADMINISTER),
+        "storage": Line("storage.app", "Check, back up and migrate storage.", ADMINISTER),
+        "token": Line("token.app", "Manage the access tokens of a server.", ADMINISTER),
     }
 
 
@@ -72,7 +42,7 @@ app = typer.Typer(
     cls=AllCommands,
     epilog=EPILOG,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
@@ -93,7 +63,11 @@ def root(
         bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Find the options with the best trade-offs between mean reward and risk, with few noisy trials and a certificate.
+    """Choose among options by noisy trials, with few trials and a certificate.
 
-    New here? Try [bold]ramgape demo[/bold], then [bold]ramgape simulate paper:46 --epsilon 0.02[/bold].
+    [bold]ramgape run 'cmd1' 'cmd2'[/bold]
+    which command is faster?
+
+    [bold]ramgape analyze yours.csv[/bold]
+    what do your results prove?
     """

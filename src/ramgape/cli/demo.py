@@ -62,7 +62,9 @@ def demo(
     ] = Path("ramgape-demo.png"),
     seed: Annotated[str, typer.Option(metavar="SEED", help="Another seed, other parcels.")] = "0",
 ) -> None:
-    """Watch a search on a small story: which of eight couriers are worth keeping? Takes some seconds.
+    """Watch a search on a small story.
+
+    Which of eight couriers are worth keeping? Takes some seconds.
 
     Prints the verdict and writes a picture into the current folder.
     """

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from ramgape.search.result import Result
 
 CODES = {"proved": 0, "refuted": 1, "undecided": 3}
-EXIT_CODE = "Exit with 0 if the requirement (--task) is proved, 1 if it is refuted, 3 if undecided, 2 after an error."
+EXIT_CODE = (
+    "Exit with 0 if the requirement (--question) is proved, 1 if it is refuted, 3 if undecided, 2 after an error."
+)
 SUMMARY = "Write a summary in Markdown, for a pull request; - for standard output, in place of the table."
 STANDARD_OUTPUT = "-"
 

@@ -59,7 +59,9 @@ def show_list(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """List the questions, policies, bounds, risks, instances or extensions, and what they mean.
+    """List questions, policies, bounds, risks or problems.
+
+    Says what each means. `extensions` lists what installed packages and your programs add.
 
     [bold]ramgape list policies[/bold]
 

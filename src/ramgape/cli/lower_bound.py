@@ -20,7 +20,9 @@ def lower_bound(
     options: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
-    """Tell how few samples could suffice if the arms were Gaussian, and how an ideal algorithm would share them out.
+    """Compute how few trials could suffice.
+
+    For Gaussian arms: the number, and how an ideal algorithm would divide them among the arms.
 
     [bold]ramgape lower-bound paper:46[/bold]
     for the exact Pareto set with probability 0.95

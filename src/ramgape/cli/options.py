@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ramgape.trials.backend import TrialEngine
 
 SEVERAL = (NAMES, OUTCOMES, WISHES, KNOWN)  # kinds of options that are given once for each
-ARMS, AROUND, OUTPUT = "What to choose from", "What to compare it with", "Output"
+ARMS, AROUND, OUTPUT = "Arms", "Comparison", "Output"
 PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; others stand where they are
 
 Text = str | None  # not given, or as it was typed
@@ -205,10 +205,10 @@ def _rank(parameter: inspect.Parameter) -> int:
     return PANELS.index(panel) if panel in PANELS else len(PANELS)
 
 
-STORE = "Where it is kept"
+STORE = "Storage"
 STORAGE = (
-    "sqlite:///FILE, postgresql://USER@HOST/DATABASE, or a server: http://HOST:PORT. Unless given: the environment's "
-    f"{VARIABLE}, or what a study file says, or else {DEFAULT_STORAGE}, a file in the present folder."
+    "sqlite:///FILE, postgresql://USER@HOST/DATABASE, or a server: http://HOST:PORT. Default: the environment variable "
+    f"{VARIABLE}, or what a study file says, or else {DEFAULT_STORAGE} in the current directory."
 )
 
 

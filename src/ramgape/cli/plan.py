@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ramgape.simulation.forecast import Plan
 
 INSTANCE = "Your guess of the arms: a JSON file, or a built-in instance (ramgape list instances)."
-EPSILONS = "Several tolerances, 0.1,0.05 say; the first stands for --epsilon. Unless given: some around that, and 0."
-DELTAS = "Several probabilities; the first stands for --delta. Unless given: 0.1,0.05,0.01."
-BUDGETS = "Several budgets; the first stands for --budget. Unless given: a quarter of that to four times as much."
+EPSILONS = "Several tolerances, 0.1,0.05 say; the first stands for --epsilon. Default: some around that, and 0."
+DELTAS = "Several probabilities; the first stands for --delta. Default: 0.1,0.05,0.01."
+BUDGETS = "Several budgets; the first stands for --budget. Default: a quarter of that to four times as much."
 COUNT = "Simulated searches of each goal; fewer where they are long, but 10 at least."
 
 
@@ -40,7 +40,9 @@ def plan(
     runs: Annotated[str, option(RUNS, "COUNT", COUNT)] = str(PLANNED_RUNS),
     seed: Seed = "0",
 ) -> None:
-    """Tell what a search will take before its first trial, from a guess of the arms, as a power calculation does.
+    """Forecast how many trials a search will take.
+
+    Simulates searches on your guess of the arms, as a power calculation does.
 
     [bold]ramgape plan mine.json --epsilon 0.02 --delta 0.05[/bold]
     the expected trials, their spread, and how they change with epsilon and delta

@@ -28,7 +28,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help=QUICK)] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
 ) -> None:
-    """Run the paper's experiments and write raw data (CSV), figures (PNG, SVG), summary.json and report.html.
+    """Reproduce the experiments of the paper.
+
+    Writes raw data (CSV), figures (PNG, SVG), summary.json and report.html.
 
     [bold]ramgape reproduce[/bold]
     everything, in some minutes

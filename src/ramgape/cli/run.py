@@ -122,7 +122,9 @@ def run(
     jobs: Annotated[str, option(RUNS, "COUNT", JOBS)] = "1",
     storage: Storage = None,
 ) -> None:
-    """Time commands, or run those of a study file, and tell which is fastest, or has the best trade-offs.
+    """Time commands and find the fastest.
+
+    Or run the commands of a study file, and find those with the best trade-offs.
 
     [bold]ramgape run 'sort big.txt' 'sort --parallel=2 big.txt'[/bold]
     which is faster, by how much, and how sure is that?

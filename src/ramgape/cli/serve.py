@@ -51,7 +51,9 @@ def serve(
         bool, typer.Option("--json", help="Print one line of JSON: address, login, token_file.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Serve the studies of a store: an API for workers on other machines, and live pages.
+    """Serve studies to workers and browsers.
+
+    An HTTP API for workers on other machines, and live pages.
 
     [bold]ramgape serve[/bold] prints a link for the browser if output is a terminal. Programs of the same user on this
     machine need only the address: [bold]ramgape study ask models --storage http://127.0.0.1:8460[/bold]. Others need a

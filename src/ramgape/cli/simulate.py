@@ -41,7 +41,9 @@ def simulate(
     checkpoints: Annotated[Text, option(RUNS, "COUNT", CHECKPOINTS)] = None,
     seed: Seed = "0",
 ) -> None:
-    """Search an instance whose truth is known, once or many times, and compare the answer with the truth.
+    """Simulate searches on a problem with known truth.
+
+    Runs one search or many, and compares the answers with the truth.
 
     [bold]ramgape simulate paper:46 --epsilon 0.02[/bold]
     one search that goes on until its answer is right with probability 0.95

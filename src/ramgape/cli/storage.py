@@ -9,15 +9,14 @@ import typer
 from ramgape.cli.options import AsJson, Storage
 from ramgape.cli.stores import existing_storage
 from ramgape.cli.streams import FAILED, write_json
+from ramgape.cli.table import GROUP, PlainCommand
 from ramgape.common.terminal import waiting
 from ramgape.errors import printable
 from ramgape.storage.urls import shown
 
-COPY = "The copy: a SQLite file, whatever the store is. To go back to it: --storage sqlite:///FILE."
+COPY = "The copy, a SQLite file. To use it: --storage sqlite:///FILE."
 
-app = typer.Typer(
-    help="Care of the stores that studies live in.", add_completion=False, no_args_is_help=True, rich_markup_mode="rich"
-)
+app = typer.Typer(help="Check, back up and migrate storage.", **GROUP)
 
 
 @app.callback()
@@ -25,9 +24,12 @@ def storage_commands() -> None:
     """Care of the stores that studies live in."""
 
 
-@app.command("check")
+@app.command("check", cls=PlainCommand)
 def check_store(storage: Storage = None, as_json: AsJson = False) -> None:
-    """Look whether a store is as it was written: the database itself, then every study. Exit code 1 if it is not."""
+    """Check storage for damage.
+
+    Checks the database, then every study. Exit code 1 if something is damaged.
+    """
     url = existing_storage(storage)
     from ramgape.studies import checking
 
@@ -45,14 +47,17 @@ def check_store(storage: Storage = None, as_json: AsJson = False) -> None:
         raise typer.Exit(FAILED)
 
 
-@app.command("backup")
+@app.command("backup", cls=PlainCommand)
 def back_up_store(
     file: Annotated[str, typer.Argument(metavar="FILE", help=COPY, show_default=False)],
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Copy a whole store, as it is at one moment, while others go on working with it."""
+    """Back up storage to a file.
+
+    The copy shows one moment; others may keep working.
+    """
     url = existing_storage(storage)
     from ramgape.storage.backup import back_up
 
@@ -64,9 +69,12 @@ def back_up_store(
         typer.echo(printable(f"{shown(url)} is copied to {file} ({size:,} bytes)."))
 
 
-@app.command("upgrade")
+@app.command("upgrade", cls=PlainCommand)
 def upgrade_store(storage: Storage = None, as_json: AsJson = False) -> None:
-    """Bring a store that an older ramgape made to the version of this one; no other program may use it meanwhile."""
+    """Migrate storage from an older version.
+
+    No other program may use it in the meantime.
+    """
     url = existing_storage(storage)
     from ramgape.storage import upgrade
 

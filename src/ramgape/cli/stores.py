@@ -1,4 +1,4 @@
-"""Where studies are kept: `--storage`, or RAMGAPE_STORAGE, or a file in the present folder."""
+"""Where studies are kept: `--storage`, or RAMGAPE_STORAGE, or a file in the current directory."""
 
 from __future__ import annotations
 

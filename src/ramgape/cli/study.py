@@ -6,20 +6,18 @@ from typing import ClassVar
 
 import typer
 
-from ramgape.cli.table import CommandTable, Line
+from ramgape.cli.table import GROUP, CommandTable, Line
 
-HELP = """Search with trials of your own, over hours or weeks, from any number of processes at once.
+HELP = """Search with trials of your own, from many processes.
 
-A study lives in a store, a file or a PostgreSQL database. Ask it which arm to try, tell it what came out:
+A study is stored in a file or a PostgreSQL database. Ask it which arm to try, then tell it the reward:
 
 [bold]ramgape study create models --arm A --arm B --reward-range 0 1 --epsilon 0.05[/bold]
-
 [bold]ramgape study ask models --json[/bold]
-
 [bold]ramgape study tell models a1b2c3-0 0.7[/bold]
-
 [bold]ramgape study show models[/bold]
 """
+EVERYDAY, WORKERS, ADMINISTRATION = "Everyday", "Worker protocol", "Administration"
 # A reward may be negative: what begins with a dash and is no option is a value.
 NEGATIVE = {"ignore_unknown_options": True}
 
@@ -28,70 +26,30 @@ class StudyCommands(CommandTable):
     """What a study can be asked and told."""
 
     lines: ClassVar = {
-        "create": Line("study_create.create", "Make a new study."),
-        "list": Line("study_show.list_studies", "All studies in the store."),
-        "show": Line(
-            "study_show.show",
-            "How a study is going: the set so far, what is certain of each arm, and how many trials are still to come.",
-        ),
-        "ask": Line(
-            "work.ask",
-            "The next pulls to make: for each its id, its arm and a seed. None when the study is done.",
-        ),
-        "tell": Line(
-            "work.tell",
-            "Tell the reward of a pull, or of many. It is stored when the command returns.",
-            NEGATIVE,
-        ),
-        "exchange": Line(
-            "work.exchange",
-            "Tell what came out and get the next pulls, in one transaction: a whole round of a worker.",
-        ),
-        "fail": Line(
-            "work.fail",
-            "A trial has failed: it is tried again, or counts as the worst reward, as the study was created.",
-        ),
-        "observe": Line("study_change.observe", "Tell the reward of a trial that was made without asking.", NEGATIVE),
-        "done": Line(
-            "work.done",
-            "Whether a study is done, for scripts: exit code 0 if it is, 1 if there is more to try.",
-        ),
-        "work": Line(
-            "study_worker.work",
-            "Make trials of a study with a command, until the study is done: a whole worker, one of any number.",
-        ),
-        "front": Line(
-            "study_show.front", "The names of the returned arms, one a line; on stderr a note, if they are not final."
-        ),
-        "import": Line(
-            "study_files.import_trials",
-            "Take in trials made elsewhere, all or, after an error, none. What `export` wrote comes back without loss.",
-        ),
-        "export": Line("study_files.export_trials", "Write all observations, in their order, into a file."),
-        "renew": Line(
-            "work.renew",
-            "Pulls are still being worked on: their leases begin anew. Tells which of them are still yours.",
-        ),
-        "give-back": Line(
-            "work.give-back",
-            "A pull will not be made: it is available to others at once, and that is no failure.",
-        ),
-        "extend": Line(
-            "study_change.extend",
-            "Let a study, finished or not, go on for more: a smaller epsilon, a larger budget, or more money.",
-        ),
-        "add-arm": Line("study_change.add_arm", "One more arm, for a study that was created with --expected-arms."),
-        "retire": Line("study_change.retire", "An arm takes part no longer; what was told of it stays on record."),
-        "retry": Line("study_change.retry", "Try again what was given up after too many failures."),
-        "delete": Line(
-            "study_change.delete",
-            "Delete a study with all its observations, for good. "
-            "At a terminal it asks first; elsewhere it needs --yes.",
-        ),
+        "create": Line("study_create.create", "Create a study.", EVERYDAY),
+        "list": Line("study_show.list_studies", "List all studies.", EVERYDAY),
+        "show": Line("study_show.show", "Show the progress and the answer of a study.", EVERYDAY),
+        "answer": Line("study_show.front", "Print the names of the returned arms.", EVERYDAY),
+        "observe": Line("study_change.observe", "Record a trial made without asking.", EVERYDAY, NEGATIVE),
+        "extend": Line("study_change.extend", "Continue a study with a larger goal.", EVERYDAY),
+        "work": Line("study_worker.work", "Make trials with a command until the study is done.", WORKERS),
+        "ask": Line("work.ask", "Ask for the next trials.", WORKERS),
+        "tell": Line("work.tell", "Tell the reward of a trial, or of many.", WORKERS, NEGATIVE),
+        "exchange": Line("work.exchange", "Tell results and ask for more, in one transaction.", WORKERS),
+        "fail": Line("work.fail", "Report that a trial failed.", WORKERS),
+        "renew": Line("work.renew", "Renew the leases of trials in progress.", WORKERS),
+        "release": Line("work.give-back", "Release a trial that will not be made.", WORKERS),
+        "done": Line("work.done", "Check whether a study is done (exit code 0 or 1).", WORKERS),
+        "import": Line("study_files.import_trials", "Import trials from a file.", ADMINISTRATION),
+        "export": Line("study_files.export_trials", "Export all trials to a file.", ADMINISTRATION),
+        "add-arm": Line("study_change.add_arm", "Add an arm to a study.", ADMINISTRATION),
+        "retire": Line("study_change.retire", "Retire an arm, keeping its trials.", ADMINISTRATION),
+        "retry": Line("study_change.retry", "Try failed trials again.", ADMINISTRATION),
+        "delete": Line("study_change.delete", "Delete a study with all its trials.", ADMINISTRATION),
     }
 
 
-app = typer.Typer(help=HELP, cls=StudyCommands, add_completion=False, no_args_is_help=True, rich_markup_mode="rich")
+app = typer.Typer(help=HELP, **GROUP | {"cls": StudyCommands})
 
 
 @app.callback()

@@ -35,7 +35,7 @@ def observe(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the reward of a trial that was made without asking."""
+    """Record a trial made without asking."""
     (value,) = one_result(reward, reward_option, outcomes).values()
     with opened_study(name, storage) as study:
         answer = study.observe(arm, value, **details(price, info))
@@ -43,7 +43,10 @@ def observe(
 
 
 def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
-    """Try again what was given up after too many failures."""
+    """Try failed trials again.
+
+    Those that were given up after too many failures.
+    """
     with opened_study(name, storage) as study:
         count, done = study.retry(), study.done
     if as_json:
@@ -60,7 +63,9 @@ def extend(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let a study, finished or not, go on for more: a smaller epsilon, a larger budget, or more money.
+    """Continue a study with a larger goal.
+
+    A smaller epsilon, a larger budget, or more money; the study may be finished or not.
 
     [bold]ramgape study extend models --epsilon 0.01[/bold]
 
@@ -90,7 +95,10 @@ def add_arm(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """One more arm, for a study that was created with --expected-arms."""
+    """Add an arm to a study.
+
+    The study must have been created with --expected-arms.
+    """
     with opened_study(name, storage) as study:
         more = study.add_arm(arm, price=parse_number(price, "price"))
         show_arms(study, not more, as_json)
@@ -102,7 +110,7 @@ def retire(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """An arm takes part no longer; what was told of it stays on record."""
+    """Retire an arm, keeping its trials."""
     with opened_study(name, storage) as study:
         more = study.retire(arm)
         show_arms(study, not more, as_json)
@@ -125,7 +133,10 @@ def delete(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Delete a study with all its observations, for good. At a terminal it asks first; elsewhere it needs --yes."""
+    """Delete a study with all its trials.
+
+    Cannot be undone. Asks first on a terminal; elsewhere pass --yes.
+    """
     url = existing_storage(storage)
     from ramgape.studies.catalog import delete_study, find_summary
 

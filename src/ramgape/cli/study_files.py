@@ -19,12 +19,12 @@ from ramgape.common.terminal import waiting
 from ramgape.data.source import STANDARD_INPUT, reading
 from ramgape.errors import DataError, InvalidSpec, SpecificationError, known_name, printable
 
-FILE, START = "What is in the file", "Start"
+FILE, START = "Data", "Start"
 
 ARM_COLUMN = "The column, or key, with the arms' names. Default: arm, or the only text column."
 REWARD_COLUMN = "The column, or key, with the rewards. Default: reward, or the only numeric column."
 BLOCK_COLUMN = "The column, or key, with what trials of several arms share, in a study created with --shared."
-FORM = "csv, or jsonl: one JSON object a line. Unless given: by the ending of the file; csv for a stream."
+FORM = "csv, or jsonl: one JSON object a line. Default: by the ending of the file; csv for a stream."
 SOURCE = "A file that ends in .csv or .jsonl (.gz is unpacked); - for standard input."
 TARGET = "A file that ends in .csv or .jsonl; - for standard output."
 TRIALS = "A file with trials made already: .csv with a header, or .jsonl with one JSON object a line; - for stdin."
@@ -42,7 +42,10 @@ def import_trials(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take in trials made elsewhere, all or, after an error, none. What `export` wrote comes back without loss."""
+    """Import trials from a file.
+
+    If any row is invalid, nothing is imported. Files written by `export` are imported without loss.
+    """
     chosen = form_of(file, form)
     with waiting("importing"), opened_study(name, storage) as study, reading(file) as stream:
         columns = {"arm_column": arm_column, "reward_column": reward_column, "block_column": block_column}
@@ -62,7 +65,10 @@ def export_trials(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write all observations, in their order, into a file."""
+    """Export all trials to a file.
+
+    In their order.
+    """
     chosen = form_of(file, form)
     if as_json and file == STANDARD_INPUT:
         allowed = "with a file, since with - the observations are the output; got both"

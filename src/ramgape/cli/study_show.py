@@ -29,7 +29,7 @@ HEADINGS = ("study", "goal", *COUNTS, "done", "created")
 @takes_output()
 @takes_gate()
 def show(name: Name, out: Output, gate: Gate, storage: Storage = None) -> None:
-    """How a study is going: the set so far, what is certain of each arm, and how many trials are still to come."""
+    """Show the progress and the answer of a study."""
     with gate:
         with waiting("reading"), opened_study(name, storage) as study:
             report = study.report(history=out.html is not None)
@@ -43,7 +43,10 @@ def show(name: Name, out: Output, gate: Gate, storage: Storage = None) -> None:
 
 
 def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
-    """The names of the returned arms, one a line; on stderr a note, if they are not final."""
+    """Print the names of the returned arms.
+
+    One per line. A note on stderr says if they are not final.
+    """
     with waiting("reading"), opened_study(name, storage) as study:
         result, done = study.result(expect=False), study.done
     if as_json:
@@ -58,7 +61,7 @@ def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
 
 
 def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
-    """All studies in the store."""
+    """List all studies."""
     url = existing_storage(storage)
     from ramgape.studies.catalog import list_studies
 

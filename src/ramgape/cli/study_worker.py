@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ramgape.search.result import Stopped
     from ramgape.studies.study import Study
 
-TRIAL, ITSELF, END = "What a trial is", "The worker", "When it leaves"
+TRIAL, ITSELF, END = "Trials", "The worker", "When it leaves"
 COMMAND = (
     "What makes a trial, after --: words, or one line for the shell. {arm}, {seed}, {item} and {trial} stand for what "
     "is to be tried; in its environment they are RAMGAPE_ARM, RAMGAPE_SEED, RAMGAPE_ITEM and RAMGAPE_TRIAL."
@@ -33,7 +33,7 @@ TIMEOUT = "Seconds after which a trial is ended, and has failed."
 AT_ONCE = "How many trials at once."
 NAMED = (
     "Under which it has its pulls, and gets those that are open back after a restart; no two workers may have the same "
-    "at a time. Unless given: from the host, the process and SLURM's numbers."
+    "at a time. Default: from the host, the process and SLURM's numbers."
 )
 LEASE = "Seconds after which others take over if it dies; renewed while it lives."
 MOST = "Begin so many trials and no more."
@@ -90,7 +90,9 @@ def work(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make trials of a study with a command, until the study is done: a whole worker, one of any number.
+    """Make trials with a command until the study is done.
+
+    Any number of workers may run at the same time.
 
     [bold]ramgape study work models --storage http://host:8460 -- ./trial.sh {arm} {seed}[/bold]
 

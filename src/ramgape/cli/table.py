@@ -12,12 +12,16 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from ramgape.cli.help import PlainHelp
+from ramgape.common.old_names import COMMANDS
+
 
 class Line(NamedTuple):
-    """A command in a table: its module here and its function there, or its group; the first words of its help."""
+    """A command in a table: its module here and its function there, or its group; its help in a line, and its panel."""
 
     place: str
     says: str
+    panel: str | None = None
     settings: dict[str, Any] | None = None
 
 
@@ -44,7 +48,7 @@ def read_plainly(command: Any, ctx: Any) -> None:
             parameter._runtime_param = PLAIN.get(described.annotation)
 
 
-class PlainCommand(TyperCommand):
+class PlainCommand(PlainHelp, TyperCommand):
     """A command whose parameters are plain."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
@@ -57,14 +61,28 @@ class StandIn(TyperCommand):
     """A command that has not been imported yet."""
 
 
-class CommandTable(TyperGroup):
+class PlainGroup(PlainHelp, TyperGroup):
+    """A group whose help is plain text."""
+
+
+GROUP: dict[str, Any] = {
+    "cls": PlainGroup,
+    "add_completion": False,
+    "no_args_is_help": True,
+    "rich_markup_mode": None,
+}
+
+
+class CommandTable(PlainGroup):
     """A group of commands out of a table."""
 
     lines: ClassVar[dict[str, Line]]
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = {name: StandIn(name, help=line.says) for name, line in self.lines.items()}
+        self.commands = {
+            name: StandIn(name, help=line.says, rich_help_panel=line.panel) for name, line in self.lines.items()
+        }
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read the options before a command's name."""
@@ -78,7 +96,7 @@ class CommandTable(TyperGroup):
             place = importlib.import_module(f"ramgape.cli.{module}")
             found = place.command(name) if hasattr(place, "command") else getattr(place, function)
             if not isinstance(found, typer.Typer):
-                alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+                alone = typer.Typer(add_completion=False, rich_markup_mode=None)
                 alone.command(
                     name, cls=getattr(found, "command_class", PlainCommand), context_settings=self.lines[name].settings
                 )(found)
@@ -87,7 +105,11 @@ class CommandTable(TyperGroup):
             self.commands[name].name = name
         return self.commands[name]
 
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a name, which may be an older one."""
+        return self.commands.get(cmd_name) or self.commands.get(COMMANDS.get(cmd_name, ""))
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """What is called by these arguments, loaded."""
-        name, _, rest = super().resolve_command(ctx, args)
-        return name, self.load(str(name)), rest
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, self.load(str(getattr(found, "name", name))), rest

@@ -10,6 +10,7 @@ import typer
 
 from ramgape.cli.options import AsJson, Text
 from ramgape.cli.streams import tell, write_json
+from ramgape.cli.table import GROUP, PlainCommand
 from ramgape.common.parsing import parse_number
 from ramgape.common.terminal import output, plain_table
 from ramgape.errors import printable
@@ -19,14 +20,12 @@ from ramgape.web.access.token_file import DEFAULT_DAYS, Token, TokenFile
 if TYPE_CHECKING:
     from rich.table import Table
 
-FILE = "The file of tokens, as `ramgape serve --tokens` has it. Unless given, the usual one of both."
+FILE = "The file of tokens, as `ramgape serve --tokens` has it. Default: the usual one."
 ROLE = "read: look. work: ask and tell as well. admin: make, change and delete studies and tokens as well."
-STUDY = "Only for studies with such names: 'suppliers*'. May be repeated. Unless given, for all."
+STUDY = "Only for studies with such names: 'suppliers*'. May be repeated. Default: all."
 DAYS = "How long it is valid."
 
-app = typer.Typer(
-    help="Who may use a server, and for what.", add_completion=False, no_args_is_help=True, rich_markup_mode="rich"
-)
+app = typer.Typer(help="Manage the access tokens of a server.", **GROUP)
 Tokens = Annotated[Text, typer.Option("--tokens", metavar="FILE", help=FILE)]
 
 
@@ -40,7 +39,7 @@ def token_file(given: str | None) -> TokenFile:
     return TokenFile(Path(given) if given is not None else default_tokens())
 
 
-@app.command("new")
+@app.command("new", cls=PlainCommand)
 def new(
     role: Annotated[str, typer.Option("--role", metavar="read|work|admin", help=ROLE)] = "work",
     study: Annotated[list[str] | None, typer.Option("--study", metavar="PATTERN", help=STUDY)] = None,
@@ -50,7 +49,10 @@ def new(
     tokens: Tokens = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token and print it: now, and never again, since only its hash is kept."""
+    """Create a token and print it once.
+
+    Only its hash is stored.
+    """
     lasting = None if forever else parse_number(days, "days")
     made, secret = token_file(tokens).add(role, study or ("*",), lasting, name)
     if as_json:
@@ -64,9 +66,9 @@ def new(
         tell("note", said, "bold")
 
 
-@app.command("list")
+@app.command("list", cls=PlainCommand)
 def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
-    """All tokens, without what is secret of them."""
+    """List tokens, without their secrets."""
     found = list(token_file(tokens).read().values())
     if as_json:
         write_json({"tokens": [each.to_dict() for each in found]})
@@ -76,13 +78,16 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
         output().print(token_table(found))
 
 
-@app.command("revoke")
+@app.command("revoke", cls=PlainCommand)
 def revoke(
     token: Annotated[str, typer.Argument(metavar="ID", help="Which, as `token list` calls it.", show_default=False)],
     tokens: Tokens = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take a token back: it is worth nothing from now on."""
+    """Revoke a token.
+
+    Takes effect immediately.
+    """
     gone = token_file(tokens).revoke(token)
     if as_json:
         write_json({"revoked": gone.id})

@@ -1,4 +1,4 @@
-"""The commands that a worker in a shell calls for every trial: ask, tell, exchange, fail, renew, give-back, done.
+"""The commands that a worker in a shell calls for every trial: ask, tell, exchange, fail, renew, release, done.
 
 They are described once, in `VERBS`. `answer` reads them with argparse and imports as little as it can: for a study on a
 server neither typer nor NumPy, a tenth of a second in all. Calls for help, completions and mistakes go to typer, which
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 from ramgape.cli.stores import existing_storage, storage_url
 from ramgape.cli.streams import FAILED, tell, tell_error, warnings_told, write_json, write_line
 from ramgape.common.files import name_of, opened, read_number, read_objects
+from ramgape.common.old_names import COMMANDS, FLAGS
 from ramgape.common.parsing import parse_number
 from ramgape.errors import DataError, FailingArm, InvalidSpec, SpecificationError, located, printable, require, shorten
 from ramgape.errors import RamgapeError as Refused
@@ -242,7 +243,9 @@ def _wanted(count: str, worker: str | None, lease: str) -> Json:
 
 
 def ask(use: Use, name: str, count: str, worker: str | None, lease: str, as_json: bool) -> None:
-    """The next pulls to make: for each its id, its arm and a seed. None when the study is done.
+    """Ask for the next trials.
+
+    Prints the id, the arm and a seed of each; nothing when the study is done.
 
     [bold]ramgape study ask models --count 4 --json[/bold]
     {"pulls": [{"id": "a1b2c3-0", "arm": "A", "seed": 123}, ...], "done": false}
@@ -265,7 +268,9 @@ def tell_reward(
     info: str | None,
     as_json: bool,
 ) -> None:
-    """Tell the reward of a pull, or of many. It is stored when the command returns.
+    """Tell the reward of a trial, or of many.
+
+    It is stored when the command returns.
 
     [bold]ramgape study tell models a1b2c3-17 -0.5[/bold]
 
@@ -302,7 +307,7 @@ def exchange(
     lease: str,
     as_json: bool,
 ) -> None:
-    """Tell what came out and get the next pulls, in one transaction: a whole round of a worker.
+    """Tell results and ask for more, in one transaction.
 
     [bold]ramgape study exchange models --tell a1b2c3-17=0.5 --count 2 --json[/bold]
 
@@ -327,19 +332,28 @@ def exchange(
 
 
 def fail(use: Use, name: str, pull: str, reason: str, as_json: bool) -> None:
-    """A trial has failed: it is tried again, or counts as the worst reward, as the study was created."""
+    """Report that a trial failed.
+
+    It is tried again, or counts as the worst reward, as the study was created.
+    """
     found = use(lambda study: study.exchange([], [{"pull": pull, "reason": reason}], [], NOTHING))
     show_answer(found["accepted"][0], found["done"], {"pull": pull}, as_json)
 
 
 def give_back(use: Use, name: str, pull: str, as_json: bool) -> None:
-    """A pull will not be made: it is available to others at once, and that is no failure."""
+    """Release a trial that will not be made.
+
+    It is available to others at once and does not count as a failure.
+    """
     found = use(lambda study: study.exchange([], [], [pull], NOTHING))
     show_answer(found["accepted"][0], found["done"], {"pull": pull}, as_json)
 
 
 def renew(use: Use, name: str, pulls: Sequence[str], lease: str, as_json: bool) -> None:
-    """Pulls are still being worked on: their leases begin anew. Tells which of them are still yours."""
+    """Renew the leases of trials in progress.
+
+    Prints which of them are still yours.
+    """
     seconds = lease_of(lease)
     found = use(lambda study: study.renew(pulls, seconds))
     pairs = list(zip(pulls, found["renewed"], strict=True))
@@ -351,7 +365,10 @@ def renew(use: Use, name: str, pulls: Sequence[str], lease: str, as_json: bool) 
 
 
 def done(use: Use, name: str, as_json: bool) -> int:
-    """Whether a study is done, for scripts: exit code 0 if it is, 1 if there is more to try."""
+    """Check whether a study is done (exit code 0 or 1).
+
+    0: done. 1: there is more to try.
+    """
     ended = use(lambda study: study.done())
     if as_json:
         write_json({"done": ended})
@@ -376,41 +393,41 @@ class Word(NamedTuple):
 
 
 NAME = Word("name", "NAME", "The study.", required=True)
-PULL = Word("pull", "PULL", "The id that ask gave, such as a1b2c3-17.", required=True)
-REWARD = Word("reward", "REWARD", "What came out.")
+PULL = Word("pull", "TRIAL", "The id that ask printed, such as a1b2c3-17.", required=True)
+REWARD = Word("reward", "REWARD", "The reward.")
 REWARD_OPTION = Word("reward_option", "NUMBER", "The reward, instead of as an argument.", "--reward")
 OUTCOMES = Word("outcomes", "JSON", "Several outcomes by name, in place of a reward.", "--outcomes")
-PRICE = Word("price", "NUMBER", "What the trial has cost, in a study whose prices are told.", "--price")
-INFO_HELP = 'What else to keep with the answer, as a JSON object: {"model_version": "3.1"}.'
+PRICE = Word("price", "NUMBER", "What the trial cost, if the study has reported prices.", "--price")
+INFO_HELP = 'More to store with the result, as a JSON object: {"model_version": "3.1"}.'
 INFO = Word("info", "JSON", INFO_HELP, "--info")
 FROM = Word(
     "source",
     "FILE",
-    'Many answers at once: a file with JSON objects, one a line, with "pull" (or "id") and "reward" or "outcomes", '
-    'perhaps "price" and "info"; - for stdin.',
+    'A file of results, one JSON object per line with "pull" (or "id") and "reward" or "outcomes", '
+    'optionally "price" and "info"; - for stdin.',
     "--from",
 )
-COUNT = Word("count", "COUNT", "How many pulls to have; fewer come if these may be enough.", "--count", "1")
-NEXT = COUNT._replace(says="How many pulls to have next; 0 for none.")
-WORKER_HELP = "Who asks. After a restart, whoever has a name gets its own open pulls back first."
+COUNT = Word("count", "COUNT", "How many trials to get; fewer come if these may suffice.", "--count", "1")
+NEXT = COUNT._replace(says="How many trials to get next; 0 for none.")
+WORKER_HELP = "A name for the worker. After a restart it first gets its own open trials back."
 WORKER = Word("worker", "NAME", WORKER_HELP, "--worker")
-LEASE_HELP = "Seconds after which a pull without an answer is given to somebody else; none: never."
+LEASE_HELP = "Seconds after which an unreported trial goes to another worker; none: never."
 LEASE = Word("lease", "SECONDS", LEASE_HELP, "--lease", "3600")
-TELL_HELP = "A pull and its reward, or a JSON object of its outcomes; may be given many times."
-TELL = Word("told", "PULL=REWARD", TELL_HELP, "--tell", many=True)
-FAIL_HELP = "A pull whose trial has failed, and perhaps why; may be given many times."
-FAIL = Word("failed", "PULL[=REASON]", FAIL_HELP, "--fail", many=True)
-BACK_HELP = "A pull that will not be made; may be given many times."
-BACK = Word("given_back", "PULL", BACK_HELP, "--give-back", many=True)
-REASON = Word("reason", "TEXT", "What happened; study show tells it.", "--reason", "")
-PULLS = PULL._replace(name="pulls", metavar="PULL...", many=True)
+TELL_HELP = "A trial and its reward, or a JSON object of its outcomes; repeatable."
+TELL = Word("told", "TRIAL=REWARD", TELL_HELP, "--tell", many=True)
+FAIL_HELP = "A failed trial, optionally with the reason; repeatable."
+FAIL = Word("failed", "TRIAL[=REASON]", FAIL_HELP, "--fail", many=True)
+BACK_HELP = "A trial that will not be made; repeatable."
+BACK = Word("given_back", "TRIAL", BACK_HELP, "--release", many=True)
+REASON = Word("reason", "TEXT", "What happened; `study show` prints it.", "--reason", "")
+PULLS = PULL._replace(name="pulls", metavar="TRIAL...", many=True)
 
 VERBS: Mapping[str, tuple[Callable[..., int | None], tuple[Word, ...]]] = {
     "ask": (ask, (NAME, COUNT, WORKER, LEASE)),
     "tell": (tell_reward, (NAME, PULL._replace(required=False), REWARD, REWARD_OPTION, OUTCOMES, FROM, PRICE, INFO)),
     "exchange": (exchange, (NAME, TELL, FROM, FAIL, BACK, NEXT, WORKER, LEASE)),
     "fail": (fail, (NAME, PULL, REASON)),
-    "give-back": (give_back, (NAME, PULL)),
+    "release": (give_back, (NAME, PULL)),
     "renew": (renew, (NAME, PULLS, LEASE)),
     "done": (done, (NAME,)),
 }
@@ -431,7 +448,8 @@ class Parser(argparse.ArgumentParser):
                 self.add_argument(word.name, nargs="+" if word.many else None if word.required else "?")
             else:
                 action = "append" if word.many else "store"
-                self.add_argument(word.flag, dest=word.name, default=word.default, action=action)
+                older = [old for old, new in FLAGS.items() if new == word.flag]
+                self.add_argument(word.flag, *older, dest=word.name, default=word.default, action=action)
         self.add_argument("--storage")
         self.add_argument("--json", dest="as_json", action="store_true")
 
@@ -446,15 +464,16 @@ def answer(arguments: Sequence[str]) -> int | None:
     Args:
         arguments: The command and its words.
     """
-    if not arguments or arguments[0] not in VERBS or {"--help", "-h"}.intersection(arguments):
+    verb = COMMANDS.get(arguments[0], arguments[0]) if arguments else ""
+    if verb not in VERBS or {"--help", "-h"}.intersection(arguments):
         return None
     try:
-        given = vars(Parser(VERBS[arguments[0]][1]).parse_intermixed_args(arguments[1:]))
+        given = vars(Parser(VERBS[verb][1]).parse_intermixed_args(arguments[1:]))
     except Misread:
         return None
     try:
         with warnings_told():
-            return perform(arguments[0], **given)
+            return perform(verb, **given)
     except (Refused, KeyboardInterrupt, OSError) as error:
         return tell_error(error)
 

@@ -133,7 +133,7 @@ def at_work(
 
 
 def file_for_worker(words: list[str], study: Study, reward: Reward, timeout: float | None) -> StudyFile:
-    """What a worker was told to run, in the present folder: words, or one line for the shell."""
+    """What a worker was told to run, in the current directory: words, or one line for the shell."""
     folder = Path.cwd()
     line: Any = words[0] if len(words) == 1 and words[0].split() != words else list(words)
     command: Command = ()

@@ -14,6 +14,8 @@ OPTION_NAMES = {
     "initial_pulls": "initial_trials",
     "alarm": "drift",
 }
+COMMANDS = {"front": "answer", "give-back": "release"}  # of `ramgape study`
+FLAGS = {"--give-back": "--release"}  # of `ramgape study exchange`
 VALUES = {name: {"best-mean": "best"} for name in ("question", "task")} | {
     name: {"any": "unknown"} for name in ("assumption", "noise")
 }

@@ -1,6 +1,6 @@
 """Where a store is: a URL that is checked at once and can be shown without its password, and the file that it names.
 
-sqlite:///file.db                     a file in the present folder
+sqlite:///file.db                     a file in the current directory
 sqlite:////home/me/file.db            a file anywhere
 postgresql://me:secret@host/database  a PostgreSQL database, as libpq reads it; `postgres://` is the same
 http://host:8460, https://host/base,

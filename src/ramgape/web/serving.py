@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 
-TOKENS = "The file of tokens (ramgape token). Unless given: ramgape/tokens.json in XDG_STATE_HOME, or ~/.local/state."
+TOKENS = "The file of tokens (ramgape token). Default: ramgape/tokens.json in XDG_STATE_HOME, or ~/.local/state."
 
 
 @dataclass(frozen=True)
