@@ -9,6 +9,7 @@ import pytest
 
 import ramgape
 from ramgape.errors import InvalidReward, InvalidSpec, RamgapeError
+from ramgape.search.objectives import make_objectives
 from ramgape.search.outcome_engine import OutcomeEngine
 from ramgape.search.outcome_spec import make_outcome_spec
 
@@ -284,6 +285,64 @@ def test_a_missing_outcome_may_count_as_the_worst() -> None:
         epsilon={"accuracy": 0.2, "latency": 0.05},
     )
     assert result.answer == ("fast",)
+
+
+SHAPES = {"a": (8, 2), "b": (20, 20), "c": (2, 1), "d": (30, 12), "e": (5, 9)}
+ALIKE: list[tuple[dict[str, object], list[str], dict[str, object]]] = [
+    ({"risk": "std", "epsilon": (0.05, 0.04)}, ["max mean(x)", "min std(x)"], {}),
+    ({"risk": "std", "epsilon": (0.05, 0.04), "direction": "minimize"}, ["min std(x)", "min mean(x)"], {}),
+    ({"risk": "cvar:0.2", "epsilon": (0.1, 0.1)}, ["max mean(x)", "max cvar(x, 0.2)"], {}),
+    ({"risk": "std", "epsilon": (0.1, 0.1)}, ["max mean(x)", "min std(x)"], {"policy": "ramgape"}),
+    ({"risk": "std", "epsilon": (0.1, 0.1)}, ["max mean(x)", "min std(x)"], {"items": range(60), "workers": 3}),
+    ({"risk": "std", "budget": 200}, ["max mean(x)", "min std(x)"], {}),
+]
+
+
+@pytest.mark.parametrize(("reward", "objectives", "more"), ALIKE)
+def test_mean_and_risk_of_one_outcome_are_decided_as_of_a_reward(
+    reward: dict[str, object], objectives: list[str], more: dict[str, object]
+) -> None:
+    def made(*given: object) -> float:
+        rng = given[-1]
+        assert isinstance(rng, np.random.Generator)
+        value = float(rng.beta(*SHAPES[str(given[0])]))
+        made_so_far.append((given[0], value))
+        return value
+
+    def pull(arm: str, rng: np.random.Generator) -> float:
+        return made(arm, rng)
+
+    def pull_item(arm: str, item: int, rng: np.random.Generator) -> float:
+        return made(arm, rng)
+
+    def named(*given: object) -> dict[str, float]:
+        return {"x": made(*given)}
+
+    takes_items = pull_item if "items" in more else pull
+    made_so_far: list[tuple[object, float]] = []
+    one = ramgape.identify(takes_items, list(SHAPES), reward_range=(0, 1), seed=3, **reward, **more)  # type: ignore[arg-type]
+    first, made_so_far = made_so_far, []
+    names = [str(each) for each in make_objectives(objectives)]
+    tolerances = reward.get("epsilon")
+    if isinstance(tolerances, tuple):
+        in_order = tolerances if "mean" in names[0] else tolerances[::-1]
+        more = {**more, "epsilon": dict(zip(names, in_order, strict=True))}
+    else:
+        more = {**more, "budget": reward["budget"]}
+
+    def pull_named(arm: str, rng: np.random.Generator) -> dict[str, float]:
+        return named(arm, rng)
+
+    def pull_named_item(arm: str, item: int, rng: np.random.Generator) -> dict[str, float]:
+        return named(arm, rng)
+
+    takes = pull_named_item if "items" in more else pull_named
+    options = {"outcomes": {"x": (0, 1)}, "objectives": objectives, "seed": 3, **more}
+    other = ramgape.identify(takes, list(SHAPES), **options)  # type: ignore[arg-type]
+    assert sorted(made_so_far) == sorted(first) if "workers" in more else made_so_far == first
+    assert other.answer == one.answer
+    assert other.stopped == one.stopped
+    assert other.trials == one.trials
 
 
 def test_a_copy_goes_on_alike() -> None:

@@ -65,6 +65,7 @@ def test_a_study_is_what_identify_would_be_and_opens_again(url: str) -> None:
     "more",
     [
         {"epsilon": ASKED["epsilon"]},
+        {"objectives": "accuracy, min std(accuracy)", "constraints": None, "epsilon": {"accuracy": 0.1}},
         {"question": "better-than:control=small", "constraints": ["mean(cost) <= 1.1 * control"]},
         {"objectives": ["min cvar(latency, 0.1)"], "constraints": ["mean(cost - 0.1*accuracy) <= 0.123456789012345"]},
         {"known": {"price": {"small": 1 / 3, "medium": 2, "large": 3, "tiny": 0}}, "objectives": "accuracy, -price"},

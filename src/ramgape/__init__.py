@@ -100,6 +100,7 @@ _MODULES = modules_of(
         "Variance",
         "search.extension": "Extension",
         "search.items": "Items",
+        "search.objectives": "Constraint Objective",
         "search.outcome": "Outcome",
         "search.quality": "TrialQuality",
         "search.result": "Alarm ArmReport ArmTruth ControlDifference Expectation Goal Result Truth",

@@ -502,4 +502,8 @@ def _copied(question: Asked) -> Asked:
 
 def make_engine(spec: Any, seed: int | None = 0, *, keep: bool = True) -> Engine:
     """The engine of a specification, of one outcome or of several; `keep` is as for `OutcomeEngine`."""
-    return OutcomeEngine(spec, seed, keep=keep) if isinstance(spec, OutcomeSpec) else Engine(spec, seed)
+    from ramgape.search.single_outcome import SingleOutcomeEngine
+
+    if not isinstance(spec, OutcomeSpec):
+        return Engine(spec, seed)
+    return (OutcomeEngine if spec.alone is None else SingleOutcomeEngine)(spec, seed, keep=keep)

@@ -133,6 +133,7 @@ class OutcomeSpec(Spec):
         lanes: What is learned.
         asked: The name of the question, with its parameters by name.
         plain: Trials give one number, not a mapping.
+        alone: The same search as one about a reward, where mean and risk of one outcome are all that is asked.
     """
 
     outcomes: TrialOutcomes | None = None
@@ -140,6 +141,7 @@ class OutcomeSpec(Spec):
     lanes: tuple[LaneSpec, ...] = ()
     asked: tuple[str, dict[str, Any]] = field(default=("pareto", {}), hash=False)
     plain: bool = False
+    alone: Spec | None = None
 
     @property
     def objectives(self) -> tuple[Column, ...]:
@@ -292,6 +294,7 @@ def make_outcome_spec(arms: Iterable[object], options: Mapping[str, Any]) -> Out
         lanes=lanes,
         asked=(question, given),
         plain=plain,
+        alone=_alone(names, asked, lanes, columns, question, checked),
         **{
             key: checked[key]
             for key in ("policy", "max_trials", "drift", "interleave", "items", "price", "spend", "shared")
@@ -516,6 +519,35 @@ def _warnings(wishes: Sequence[Wish], count: int, question: str, lanes: Sequence
             "narrow the answer and take fewer trials"
         )
     return tuple(dict.fromkeys(found))
+
+
+def _alone(
+    names: tuple[str, ...],
+    asked: Mapping[str, Any],
+    lanes: Sequence[LaneSpec],
+    columns: Sequence[Column],
+    question: str,
+    checked: Mapping[str, Any],
+) -> Spec | None:
+    """The search as one about a reward, if it asks for the Pareto set in mean and risk of one outcome."""
+    pair = sorted(columns, key=lambda column: column.part)
+    objectives = question == "pareto" and all(isinstance(column.wish, Objective) for column in columns)
+    if not objectives or [column.part for column in pair] != [0, 1] or min(column.lane for column in pair) < 0:
+        return None
+    lane, tolerances = lanes[pair[1].lane].spec, tuple(column.epsilon for column in pair)
+    of_one = lanes[pair[0].lane].of == lanes[pair[1].lane].of
+    if not of_one or pair[0].wish.is_more != (lane.direction == "maximize"):
+        return None
+    given: dict[str, Any] = {name: asked[name] for name in ("delta", "budget", "price", "spend", "interleave")}
+    if asked["goal"] == "confidence" or any(tolerances):
+        given["epsilon"] = tolerances if any(tolerances) else 0.0
+    given |= {name: getattr(lane, name) for name in ("direction", "sigma_max", "kurtosis", "cv", "resolution")}
+    given |= {"risk": lane.risk, "policy": asked["policy"], "bound": asked["bound"], "drift": "off"}
+    given |= {"initial_trials": asked["initial_trials"], "max_trials": asked["max_trials"]}
+    given |= {"shared": checked["shared"] or None, "items": checked["items"]}
+    given |= {"reward_range": lane.reward_range} if lane.reward_range else {"assumption": lane.assumption}
+    spec = make_spec(names, **given)
+    return spec if spec.initial_trials == lane.initial_trials or asked["goal"] == "budget" else None
 
 
 # --------------------------------------------------------------------------------------------------- lanes and columns

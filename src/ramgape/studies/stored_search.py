@@ -97,7 +97,8 @@ def _outcomes_to_json(search: OutcomeSpec) -> Json:
         for each in search.columns
     ]
     declared = {name: asdict(each) for name, each in outcomes.declared.items()}
-    return {"outcomes": {"declared": declared, "known": outcomes.known}, "lanes": lanes, "columns": columns}
+    found = {"outcomes": {"declared": declared, "known": outcomes.known}, "lanes": lanes, "columns": columns}
+    return found | {"alone": None if search.alone is None else search_to_json(search.alone)}
 
 
 def _outcomes_from_json(search: Json) -> Json:
@@ -114,7 +115,9 @@ def _outcomes_from_json(search: Json) -> Json:
     known = {name: tuple(values) for name, values in search["outcomes"]["known"].items()}
     outcomes = TrialOutcomes(declared, tuple(lane.of for lane in lanes), known)
     name, parameters = search["asked"]
-    return {"outcomes": outcomes, "lanes": tuple(lanes), "columns": columns, "asked": (name, dict(parameters))}
+    alone = search.get("alone")
+    common = {"alone": None if alone is None else search_from_json(alone)}
+    return common | {"outcomes": outcomes, "lanes": tuple(lanes), "columns": columns, "asked": (name, dict(parameters))}
 
 
 def _wish_to_json(wish: Wish) -> Json:
