@@ -167,236 +167,86 @@ class Bound:
         return self.sides if about_risk or self.mean_sides is None else self.mean_sides
 
 
-BOUNDS: dict[str, Bound] = {
-    bound.name: bound
-    for bound in (
-        Bound(
-            "empirical-bernstein",
-            "empirical_bernstein",
-            BOUNDED,
-            (MOMENTS, ROOT, MEANS),
-            "mixtures that adapt to each arm's variance; 70 to 3,500 times fewer pulls than the paper's",
-            mean_sides=2.0,
-        ),
-        Bound(
-            "pairwise",
-            "pairwise",
-            BOUNDED,
-            (MOMENTS, ROOT, MEAN),
-            "compares two arms at once instead of by their boxes; with policy evidence six tenths of the pulls",
-            spent=0.05,
-            compares_pairs=True,
-            designates=True,
-        ),
-        Bound(
-            "empirical-bernstein-stitched",
-            "stitched",
-            BOUNDED,
-            (MOMENTS, ROOT),
-            "the same idea in closed form; a quarter wider",
-            mean_sides=2.0,
-            columns=2,
-        ),
-        Bound(
-            "running",
-            "running",
-            BOUNDED,
-            (MOMENTS, ROOT),
-            "rewards that drift or depend on each other: averages over the rounds so far; all arms in turn",
-            mean_sides=2.0,
-            columns=2,
-            narrows=False,
-            terms=OF_ROUNDS,
-        ),
-        Bound(
-            "gaussian",
-            "gaussian",
-            GAUSSIAN,
-            (NORMAL,),
-            "Gaussian rewards of unknown variance; no sigma_max is needed",
-            sides=2.0,
-            mean_sides=1.0,
-        ),
-        Bound(
-            "gaussian-pairwise",
-            "gaussian_pairwise",
-            GAUSSIAN,
-            (MOMENTS, ROOT),
-            "two arms compared at once instead of by their boxes; with policy evidence seven tenths of the pulls",
-            sides=2.0,
-            spent=0.2,
-            compares_pairs=True,
-        ),
-        Bound(
-            "heavy",
-            "heavy",
-            ("heavy",),
-            (MOMENTS, ROOT),
-            "heavy tails: needs a stated kurtosis; sigma_max or cv alone tell only about means",
-            sides=1.0,  # it counts its events itself: they depend on what is stated
-        ),
-        Bound(
-            "catoni",
-            "catoni",
-            ("heavy",),
-            (MOMENTS, ROOT),
-            "heavy tails, means only: Catoni's estimator (Wang and Ramdas 2023); needs sigma_max and more memory",
-            sides=2.0,
-            columns=3072,
-            terms=OF_MEANS,
-        ),
-        Bound(
-            "truncated-mean",
-            "truncated_mean",
-            ("heavy",),
-            (MOMENTS, ROOT),
-            "heavy tails, means only: without far rewards (Bubeck et al. 2013); needs sigma_max; half as wide again",
-            sides=2.0,
-            columns=48,
-            terms=OF_MEANS,
-        ),
-        Bound(
-            "central-limit",
-            "central_limit",
-            (UNKNOWN,),
-            (UNRANGED,),
-            "rewards of any kind, approximately: by the central limit theorem, at all times at once",
-            sides=2.0,
-            mean_sides=1.0,
-            narrows=False,
-            terms=NEARLY,
-        ),
-        Bound(
-            "central-limit-pairwise",
-            "central_limit_pairwise",
-            (UNKNOWN,),
-            (UNRANGED,),
-            "the same, two arms compared at once: by the variance of their difference",
-            sides=2.0,
-            spent=0.05,
-            narrows=False,
-            compares_pairs=True,
-            designates=True,
-            terms=NEARLY,
-        ),
-        Bound(
-            "central-limit-paired",
-            "central_limit_paired",
-            (UNKNOWN,),
-            (UNRANGED,),
-            "the same, on seeds that all arms share: by the variance of the differences",
-            sides=2.0,
-            spent=0.05,
-            narrows=False,
-            compares_pairs=True,
-            paired=True,
-            terms=NEARLY,
-        ),
-        Bound(
-            "items",
-            "items",
-            ("items",),
-            (MOMENTS, ROOT, MEAN),
-            "a test set, without replacement: exact when all items are in",
-            terms=OF_ITEMS,
-            mean_sides=2.0,
-        ),
-        Bound(
-            "items-pairwise",
-            "items",
-            ("items",),
-            (MOMENTS, ROOT, MEAN),
-            "the same, two arms compared by their differences on the same items",
-            terms=OF_ITEMS,
-            mean_sides=2.0,
-            spent=0.2,
-            compares_pairs=True,
-        ),
-        Bound(
-            "paper",
-            "paper",
-            BOUNDED,
-            (MOMENTS, ROOT),
-            "the paper's Hoeffding-Azuma radius; neither clipped nor intersected",
-            narrows=False,
-            sides=8.0,
-            mean_sides=4.0,
-        ),
-        Bound(
-            "hoeffding",
-            "hoeffding",
-            BOUNDED,
-            (MOMENTS, ROOT, MEANS),
-            "the same proof with the constants it allows; at least 4 times fewer pulls",
-            sides=8.0,
-            mean_sides=4.0,
-        ),
-        Bound(
-            "gaussian-paper",
-            "gaussian_paper",
-            GAUSSIAN,
-            (MOMENTS, ROOT),
-            "the paper's appendix: Gaussian rewards with a known sigma_max",
-            mean_sides=2.0,
-            narrows=False,
-            terms=KNOWN_DEVIATION,
-        ),
-        Bound(
-            "budget",
-            "budget",
-            EVERY,
-            (MOMENTS, ROOT, MEANS, NORMAL, UNRANGED),
-            "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
-            BUDGET,
-            narrows=False,
-            explores=True,
-        ),
-        Bound(
-            "none",
-            "none",
-            EVERY,
-            (MOMENTS, ROOT, MEANS, NORMAL, UNRANGED),
-            "no intervals while searching, for policies that need none: evidence, and those that eliminate",
-            BUDGET,
-            boxless=True,
-        ),
-    )
-}
+_MEANINGS = """
+empirical-bernstein mixtures that adapt to each arm's variance; 70 to 3,500 times fewer pulls than the paper's
+pairwise compares two arms at once instead of by their boxes; with policy evidence six tenths of the pulls
+empirical-bernstein-stitched the same idea in closed form; a quarter wider
+running rewards that drift or depend on each other: averages over the rounds so far; all arms in turn
+gaussian Gaussian rewards of unknown variance; no sigma_max is needed
+gaussian-pairwise two arms compared at once instead of by their boxes; with policy evidence seven tenths of the pulls
+heavy heavy tails: needs a stated kurtosis; sigma_max or cv alone tell only about means
+catoni heavy tails, means only: Catoni's estimator (Wang and Ramdas 2023); needs sigma_max and more memory
+truncated-mean heavy tails, means only: without far rewards (Bubeck et al. 2013); needs sigma_max; half as wide again
+central-limit rewards of any kind, approximately: by the central limit theorem, at all times at once
+central-limit-pairwise the same, two arms compared at once: by the variance of their difference
+central-limit-paired the same, on seeds that all arms share: by the variance of the differences
+items a test set, without replacement: exact when all items are in
+items-pairwise the same, two arms compared by their differences on the same items
+paper the paper's Hoeffding-Azuma radius; neither clipped nor intersected
+hoeffding the same proof with the constants it allows; at least 4 times fewer pulls
+gaussian-paper the paper's appendix: Gaussian rewards with a known sigma_max
+budget the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does
+none no intervals while searching, for policies that need none: evidence, and those that eliminate
+va-lucb those of VA-LUCB for mean and variance, by a union over rounds and pulls
+"""
+MEANINGS = {name: meaning.strip() for name, _, meaning in (row.partition(" ") for row in _MEANINGS.strip().split("\n"))}
 
-# Bounds that belong to the policy of the same name, which counts what they need, and serve nobody else.
-OWN_BOUNDS: dict[str, Bound] = {
-    bound.name: bound
-    for bound in (
-        Bound(
-            "va-lucb",
-            "va_lucb",
-            BOUNDED,
-            (MOMENTS,),
-            "those of VA-LUCB for mean and variance, by a union over rounds and pulls",
-            narrows=False,
-            sides=2.0,  # its level is ln(2 K / delta), to which rounds are added
-        ),
-    )
-}
 
-# Classical tests for `analyze(..., stopping="fixed")`: no search may use them, which looks again and again.
-ONE_LOOK, ONE_LOOK_ON_BLOCKS = (
-    Bound(
-        name,
-        source,
-        (UNKNOWN,),
-        (UNRANGED,),
-        "classical tests of two arms, for one look",
-        sides=2.0,
-        spent=1e-12,  # its intervals tell nothing, and take nothing
-        narrows=False,
-        compares_pairs=True,
-        paired=paired,
-        once=True,
-        terms=NEARLY,
-    )
-    for name, source, paired in (("welch", "one_look", False), ("paired-t", "one_look_on_blocks", True))
+def _bounds(*rows: tuple[str, tuple[str, ...], tuple[str, ...], dict[str, Any]]) -> dict[str, Bound]:
+    """Bounds by name. A row has the name, the assumptions, what risks are made of, and what differs from the defaults.
+
+    The module has the name of the bound, unless the row says otherwise.
+    """
+    return {
+        name: Bound(name, more.get("source", name.replace("-", "_")), assumptions, serves, MEANINGS[name], **rest)
+        for name, assumptions, serves, more in rows
+        for rest in [{key: value for key, value in more.items() if key != "source"}]
+    }
+
+
+BY_MOMENTS, BY_MEAN, BY_MEANS = (MOMENTS, ROOT), (MOMENTS, ROOT, MEAN), (MOMENTS, ROOT, MEANS)
+ALL_RISKS = (*BY_MEANS, NORMAL, UNRANGED)
+HEAVY_TAILS, TEST_SETS, ANYTHING = ("heavy",), ("items",), (UNKNOWN,)
+PAIRS: dict[str, Any] = {"compares_pairs": True}
+APPROXIMATELY: dict[str, Any] = {"sides": 2.0, "narrows": False, "terms": NEARLY}
+ITEMS: dict[str, Any] = {"mean_sides": 2.0, "terms": OF_ITEMS}
+
+BOUNDS = _bounds(
+    ("empirical-bernstein", BOUNDED, BY_MEANS, {"mean_sides": 2.0}),
+    ("pairwise", BOUNDED, BY_MEAN, PAIRS | {"spent": 0.05, "designates": True}),
+    ("empirical-bernstein-stitched", BOUNDED, BY_MOMENTS, {"source": "stitched", "mean_sides": 2.0, "columns": 2}),
+    ("running", BOUNDED, BY_MOMENTS, {"mean_sides": 2.0, "columns": 2, "narrows": False, "terms": OF_ROUNDS}),
+    ("gaussian", GAUSSIAN, (NORMAL,), {"sides": 2.0, "mean_sides": 1.0}),
+    ("gaussian-pairwise", GAUSSIAN, BY_MOMENTS, PAIRS | {"sides": 2.0, "spent": 0.2}),
+    ("heavy", HEAVY_TAILS, BY_MOMENTS, {"sides": 1.0}),  # it counts its events itself: they depend on what is stated
+    ("catoni", HEAVY_TAILS, BY_MOMENTS, {"sides": 2.0, "columns": 3072, "terms": OF_MEANS}),
+    ("truncated-mean", HEAVY_TAILS, BY_MOMENTS, {"sides": 2.0, "columns": 48, "terms": OF_MEANS}),
+    ("central-limit", ANYTHING, (UNRANGED,), APPROXIMATELY | {"mean_sides": 1.0}),
+    ("central-limit-pairwise", ANYTHING, (UNRANGED,), APPROXIMATELY | PAIRS | {"spent": 0.05, "designates": True}),
+    ("central-limit-paired", ANYTHING, (UNRANGED,), APPROXIMATELY | PAIRS | {"spent": 0.05, "paired": True}),
+    ("items", TEST_SETS, BY_MEAN, {"mean_sides": 2.0, "terms": OF_ITEMS}),
+    (
+        "items-pairwise",
+        TEST_SETS,
+        BY_MEAN,
+        PAIRS | {"source": "items", "mean_sides": 2.0, "spent": 0.2, "terms": OF_ITEMS},
+    ),
+    ("paper", BOUNDED, BY_MOMENTS, {"sides": 8.0, "mean_sides": 4.0, "narrows": False}),
+    ("hoeffding", BOUNDED, BY_MEANS, {"sides": 8.0, "mean_sides": 4.0}),
+    ("gaussian-paper", GAUSSIAN, BY_MOMENTS, {"mean_sides": 2.0, "narrows": False, "terms": KNOWN_DEVIATION}),
+    ("budget", EVERY, ALL_RISKS, {"goals": BUDGET, "narrows": False, "explores": True}),
+    ("none", EVERY, ALL_RISKS, {"goals": BUDGET, "boxless": True}),
 )
+
+# Bounds that belong to the policy of the same name, which counts what they need, and serve no other one. The level of
+# va-lucb is ln(2 K / delta), to which rounds are added.
+OWN_BOUNDS = _bounds(("va-lucb", BOUNDED, (MOMENTS,), {"sides": 2.0, "narrows": False}))
+
+# Classical tests for `analyze(..., stopping="fixed")`: no search may use them, which looks again and again. Their
+# intervals tell nothing, and take nothing of delta.
+_ONCE = APPROXIMATELY | PAIRS | {"meaning": "classical tests of two arms, for one look", "spent": 1e-12, "once": True}
+ONE_LOOK = Bound("welch", "one_look", ANYTHING, (UNRANGED,), **_ONCE)
+ONE_LOOK_ON_BLOCKS = Bound("paired-t", "one_look_on_blocks", ANYTHING, (UNRANGED,), paired=True, **_ONCE)
 
 # What `auto` stands for: the first that serves. Comparisons of two arms take the fewest pulls, but not every risk, task
 # and policy goes by them; intervals then say themselves what was proved.

@@ -38,6 +38,12 @@ class Policy(NamedTuple):
     risks: tuple[str, ...] = ()  # and serves these risks alone
 
 
+# Rivals from elsewhere, each of which has its own mind about the answer.
+ELIMINATES = Policy("", (), "", ("budget",), boxless=True, own_answer=True)
+OF_BEST = ELIMINATES._replace(of_questions=True)
+STOPS_ITSELF = Policy("", (), "", ("confidence",), own_answer=True)
+SETTLES = "all open arms; after each phase the"
+
 POLICIES: dict[str, Policy] = {
     "ramgape": Policy("ramgape", BOTH, "of the two arms behind the largest doubt, the one pulled less"),
     "evidence": Policy(
@@ -50,56 +56,23 @@ POLICIES: dict[str, Policy] = {
     "xi-lcb": Policy("xi_lcb", ("budget",), "the arm whose risk might be the lowest"),
     "hvi-pareto": Policy("hvi_pareto", ("budget",), "the weakest of the front and the strongest outside it"),
     "egp": Policy("egp", ("budget",), "the arm least clearly inside or outside the front"),
-    "ege-sr": Policy(
-        "ege_sr",
-        (),
-        "all open arms; after each phase the clearest one is settled",
-        ("budget",),
-        boxless=True,
-        own_answer=True,
+    "ege-sr": ELIMINATES._replace(module="ege_sr", meaning=f"{SETTLES} clearest one is settled"),
+    "ege-sh": ELIMINATES._replace(module="ege_sh", meaning=f"{SETTLES} clearer half is settled"),
+    "successive-rejects": OF_BEST._replace(
+        module="successive_rejects", meaning=f"for the best mean or the m best: {SETTLES} clearest one is settled"
     ),
-    "ege-sh": Policy(
-        "ege_sh",
-        (),
-        "all open arms; after each phase the clearer half is settled",
-        ("budget",),
-        boxless=True,
-        own_answer=True,
+    "sequential-halving": OF_BEST._replace(
+        module="sequential_halving", meaning=f"for the best mean or the m best: {SETTLES} clearer half is settled"
     ),
-    "successive-rejects": Policy(
-        "successive_rejects",
-        (),
-        "for the best mean or the m best: all open arms; after each phase the clearest one is settled",
-        ("budget",),
-        boxless=True,
-        own_answer=True,
-        of_questions=True,
-    ),
-    "sequential-halving": Policy(
-        "sequential_halving",
-        (),
-        "for the best mean or the m best: all open arms; after each phase the clearer half is settled",
-        ("budget",),
-        boxless=True,
-        own_answer=True,
-        of_questions=True,
-    ),
-    "va-lucb": Policy(
-        "va_lucb",
-        (),
-        "for the best mean under a ceiling of the variance: the best guess, and the arm that may be better",
-        ("confidence",),
-        own_answer=True,
+    "va-lucb": STOPS_ITSELF._replace(
+        module="va_lucb",
+        meaning="for the best mean under a ceiling of the variance: the best guess, and the arm that may be better",
         of_questions=True,
         bound="va-lucb",
         risks=("variance",),
     ),
-    "psi-unif-elim": Policy(
-        "psi_unif_elim", (), "in turn, but for arms that are settled", ("confidence",), own_answer=True
-    ),
-    "ape": Policy(
-        "ape", (), "the arm farthest from being dominated, or what may beat it", ("confidence",), own_answer=True
-    ),
+    "psi-unif-elim": STOPS_ITSELF._replace(module="psi_unif_elim", meaning="in turn, but for arms that are settled"),
+    "ape": STOPS_ITSELF._replace(module="ape", meaning="the arm farthest from being dominated, or what may beat it"),
 }
 
 
