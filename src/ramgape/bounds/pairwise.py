@@ -91,6 +91,8 @@ def least_on_means(starts, stops, row, past, rival, rival_past, problem, epsilon
 @open_kernel
 def mean_compared(proved_on_mean, row, past, rival, rival_past, epsilon, problem, since, level):
     """Whether it is proved that the row's mean is more than the rival's less epsilon."""
+    # If the claim is false, some mean is both the row's at most and the rival's less epsilon at least: it must be
+    # refuted on all of [low, high], outside which boxes already do. Where nothing is left, boxes alone prove the claim.
     low, high = row.mean_low, min(row.mean_high, rival.mean_high - epsilon)
     if low > high:
         return True
@@ -101,6 +103,7 @@ def mean_compared(proved_on_mean, row, past, rival, rival_past, epsilon, problem
     difference = row.average - rival.average + epsilon
     if is_hopeless(difference, error + rival_error, level):
         return False
+    # Evidence is least about where both estimates are off in proportion to their errors: the scan begins there.
     middle = row.average - difference * error / (error + rival_error)
     return proved_on_mean((low, high, middle), level, row, past, rival, rival_past, problem, epsilon, since)
 

@@ -39,6 +39,9 @@ from ramgape.core.prices import for_the_money
 from ramgape.core.rare import errors_with_unseen
 from ramgape.core.statistics import LEAST_ERROR, PSEUDO_PULLS, all_sums
 
+# Shapes: `arms` has K rows, in each of which estimate, spread, error, low and high are float[J], one for each of J
+# objectives, with more being better; `memory` is float[K, M]; `proofs` is int[K], `inside` is bool[K].
+
 IN_MEAN = 0.7  # b: of an arm's weight, for claims that it withstands in mean; the rest is for risk
 AT_ANY_TIME = 0.15  # of delta at epsilon 0, for answers that nobody has fixed beforehand
 LATER = 0.3  # of what is left for designations, the part that each leaves to those after it
@@ -61,6 +64,7 @@ COLUMNS = 10  # and as many as the risk remembers
 
 def set_levels(record: Any, arm_count: int, delta: float, boxes: float) -> None:
     """The levels of comparisons, where boxes have a share of delta."""
+    # What boxes do not take is shared by the arms; an objective with the part b of an arm's weight needs ln(K / (b d)).
     left, designates = (1.0 - boxes) * delta, record["snapshot"] >= 0
     share = arm_count / (left * AT_ANY_TIME if designates else left)
     record["pair_levels"] = math.log(share / IN_MEAN), math.log(share / (1.0 - IN_MEAN))
@@ -119,6 +123,8 @@ def error_of(row, problem, objective):
 def set_all_errors(arms, memory, problem, since):
     """The squared errors of all estimates, drawn towards the average of all arms while pulls are few."""
     count = len(arms)
+    # An arm of few trials may look surer than it is. So its spread counts like that of some trials of an average arm,
+    # which fades as trials come in. LEAST_ERROR keeps the average above 0 where nothing has varied yet.
     for objective in range(len(arms[0].estimate)):
         average = LEAST_ERROR
         for arm in range(count):
@@ -147,6 +153,7 @@ def divide(arms, search, problem, one, two, objective):
     if objective == 0:
         own, others = errors_with_unseen(own, others, arms[one], arms[two], problem, search.epsilon)
     own, others = for_the_money(own, arms[one], arms[two]), for_the_money(others, arms[two], arms[one])
+    # In proportion to the errors, as dice would choose, but from the number of trials: a replay decides the same.
     chance = (search.samples * GOLDEN) % 1.0
     return one if chance * (own + others) < own else two
 
@@ -201,6 +208,8 @@ def count_covers(arms, search, problem, arm):
 @inlined
 def level_to_cover(arms, search, problem, arm, since):
     """How much evidence a cover of an arm needs, in each objective."""
+    # A wrong cover is one of N arms, each of which has its part of the weight. At epsilon 0 it is one of the answer, if
+    # all of that is proved at this very moment: then N is no more than the size of the front.
     possible = count_covers(arms, search, problem, arm)
     if not since and search.epsilon == 0.0 and not problem.any_epsilon:
         possible = min(possible, search.front_size)
@@ -265,6 +274,7 @@ def withstands(ahead, arms, memory, search, problem, arm, other, since):
 
     By all rewards, and if `since` is 1 by those after the designation, too.
     """
+    # Boxes have a part of delta of their own, so what they prove costs no evidence.
     if problem.rare_level == 0.0 and boxes_withstand(arms[arm], arms[other], search):
         return True
     for later in range(since, -1, -1):
@@ -385,6 +395,7 @@ def answer_is_proved(find_blocker, withstands, arms, memory, search, problem):
 @kernel
 def is_refuted(arms, memory, search, problem):
     """Whether the designated answer is wrong by the estimates."""
+    # An answer is wrong if one of its arms is beaten by epsilon in all objectives, or if an arm outside has no cover.
     column, epsilon = problem.snapshot + INSIDE, search.epsilon
     for arm in range(len(arms)):
         row, inside = arms[arm], memory[arm][column] > 0.0
@@ -448,8 +459,10 @@ def designate(arms, memory, search, problem):
         past[base + CUBES], past[base + FOURTHS] = cubes, fourths
         past[base + RISK], past[base + RISK_SPREAD] = row.risk, row.risk_spread
         past[base + INSIDE], past[base + COVER], past[base + BLOCKER] = row.in_front, -1.0, -2.0
+        # Evidence since now goes by differences: all that risk and bound remember is written down as well.
         for column in range(base):
             past[base + COLUMNS + column] = past[column]
+        # The cover that looks surest gets most of the weight of the claim that this arm is covered.
         surest = -1.0
         for place in range(search.front_size):
             other = arms[place].front

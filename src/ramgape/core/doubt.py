@@ -118,6 +118,7 @@ def compute_row(arms, search, arm):
     row = arms[arm]
     rival = -1
     if row.in_front:
+        # The two greatest threats: the second bounds all but the rival's until boxes move by more than is known.
         doubt = second = -np.inf
         for other in range(len(arms)):
             term = threat(arms[other], row)
@@ -156,6 +157,8 @@ def update_rows(arms, search, changed):
     """What one changed arm means for its own row and for the others, while the front stays as it is."""
     row = arms[changed]
     if row.in_front:
+        # All K - 1 terms of its own row have moved; one term of each arm that it dominates, and of each other arm of the
+        # front.
         worsen(arms, row)
         for arm in range(len(arms)):
             if dominates(row, arms[arm]):
@@ -234,6 +237,8 @@ def renew_cover(row, changed, term):
 @inlined
 def find_leader(arms, search, problem):
     """The arm with the largest doubt; the first of them."""
+    # Bounds are never below the doubts. So if the largest of all is exact, it is the largest doubt; if not, it is
+    # computed and the search begins again. Each time one more row is exact, which ends it after at most K times.
     while True:
         leader = len(arms) - 1
         for arm in range(len(arms) - 2, -1, -1):  # backwards, so that the first of equals is found last

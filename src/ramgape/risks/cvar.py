@@ -81,6 +81,8 @@ def lowest_share(past, level, count):
     """The mean of the lowest rewards, their quantile z, and the sums of (z - x)+ and of its squares; as positions."""
     wanted = level * count
     place, (below, total, squares) = sums_below(past, CELLS - 1, wanted)
+    # Whole cells hold fewer rewards than the share has; the rest comes from the next cell, over which rewards are taken
+    # to be spread evenly from `lowest` up. So the mean of these is half-way, and their mean square a third of the way.
     missing = wanted - below
     lowest, quantile = within(past, place, missing)
     short = below * quantile - total + missing * (quantile - lowest)

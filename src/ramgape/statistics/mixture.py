@@ -25,7 +25,7 @@ SLACK = 1e-6  # more than all rounding, and than what the series below leave out
 @inlined
 def stirling(size):
     """ln Gamma(size) minus Stirling's formula for it."""
-    if size > 8.0:
+    if size > 8.0:  # from here on three terms leave out less than 1e-10; below, lgamma itself loses no digits
         inverse = 1.0 / size
         square = inverse * inverse
         return inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square / 1260.0))
@@ -42,7 +42,7 @@ def log_prior_mass(prior):
 def log_mixture(total, squares, reach, scale):
     """ln M of s = `total` > 0 and v = `squares`, where no y is below -`reach`, for the scale r; or a little less."""
     spread = squares + scale
-    square_reach = max(reach * reach, 1e-300)
+    square_reach = max(reach * reach, 1e-300)  # a reach of 0 makes the limit: a normal mixture
     lean = reach * total / spread
     if lean < 0.01:
         # a (e - ln(1 + e)) as a series, since a e^2 = s^2 / (v + r) needs no division by a tiny reach
@@ -50,6 +50,7 @@ def log_mixture(total, squares, reach, scale):
     else:
         drift = spread / square_reach * (lean - math.log1p(lean))
     prior = scale / square_reach
+    # Of the incomplete gamma function in the numerator at least so much: half, or all but its lower tail.
     mass = max(0.5, 1.0 - math.exp(-drift))
     shape = stirling(spread / square_reach) - stirling(prior)
     return 0.5 * math.log(scale / spread) + shape + drift + math.log(mass) - log_prior_mass(prior) - SLACK
@@ -83,7 +84,7 @@ def log_evidence(total, most_squares, least_squares, reach, scales):
             term = log_mixture_below(total, most_squares, least_squares, reach, scales[place])
         if place == 0:
             evidence = term
-        elif scales[1] != scales[0]:
+        elif scales[1] != scales[0]:  # the mean of both, with the larger one taken out so that nothing overflows
             larger, smaller = max(evidence, term), min(evidence, term)
             evidence = larger + math.log1p(math.exp(smaller - larger)) - math.log(2.0)
     return evidence
@@ -97,7 +98,7 @@ def is_rejected(total, squares, reach, scales, level):
     first = log_mixture(total, squares, reach, scales[0])
     if scales[0] == scales[1]:
         return first >= level
-    if first >= level + math.log(2.0):
+    if first >= level + math.log(2.0):  # half of it is enough, whatever the other one is
         return True
     second = log_mixture(total, squares, reach, scales[1])
     larger, smaller = max(first, second), min(first, second)
