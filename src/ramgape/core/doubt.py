@@ -157,8 +157,7 @@ def update_rows(arms, search, changed):
     """What one changed arm means for its own row and for the others, while the front stays as it is."""
     row = arms[changed]
     if row.in_front:
-        # All K - 1 terms of its own row have moved; one term of each arm that it dominates, and of each other arm of the
-        # front.
+        # All K - 1 terms of its own row have moved; one term of each arm that it dominates, and of each of the front.
         worsen(arms, row)
         for arm in range(len(arms)):
             if dominates(row, arms[arm]):
