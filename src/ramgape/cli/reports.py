@@ -65,10 +65,9 @@ def show_report(summary: dict[str, Any], tables: Sequence[RenderableType], out: 
 
 def titled_table(title: str, *columns: str, words: str = "") -> Table:
     """An empty table of numbers; the column called `words` has words."""
-    from rich import box
     from rich.table import Table
 
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    table = Table(title=title, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", title_justify="left")
     for column in columns:
         if column == words:
             table.add_column(column, overflow="fold")

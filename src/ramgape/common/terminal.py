@@ -53,10 +53,9 @@ def plain_table(
         whole: The headings of columns that are never broken.
         leading: How many lines are left between two rows.
     """
-    from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), leading=leading)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", leading=leading)
     for heading in headings:
         style, side = "" if table.columns else "bold cyan", "right" if heading in numbers else "left"
         table.add_column(heading, style=style, justify=side, overflow="fold", no_wrap=heading in whole)  # type: ignore[arg-type]
