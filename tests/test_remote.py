@@ -396,9 +396,9 @@ class TestRepeats:
         with fake_server(script) as fake:
             study = RemoteStudy(ServerConnection(fake.url), 7)
             asks: dict[str, Any] = {"lease": None, "known": []}
-            study.exchange([], [], [], count=1, worker=None, **asks)
-            study.exchange([], [], [], count=1, worker="me", **asks)
-            study.exchange([{"pull": "a-1", "reward": 0.5}], [], [], count=0, worker=None, **asks)
+            study.exchange({}, count=1, worker=None, **asks)
+            study.exchange({}, count=1, worker="me", **asks)
+            study.exchange({"answers": [{"pull": "a-1", "reward": 0.5}]}, count=0, worker=None, **asks)
             study.renew(["a-1"], 60.0)
             study.post("observe", {"trials": []}, answers.DONE, once=True)
             study.connection.close()

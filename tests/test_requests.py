@@ -20,7 +20,7 @@ from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import KEPT, Moment, RequestRow
 from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.checking import check_store
-from ramgape.studies.entries import Told, Trial
+from ramgape.studies.entries import Results, Told, Trial
 from ramgape.studies.exchange import read_pull_id
 from ramgape.studies.extending import extended
 from ramgape.studies.session import StudySession
@@ -197,8 +197,8 @@ def test_the_same_answer_twice_in_one_transaction(place: str | Store) -> None:
     with study.backend.session.writing as (ledger, now):
         for _ in range(2):
             told = [Told(pulls[0], 0.5, None, None)]
-            assert ledger.take_in(told, [], [], [], now, study.backend.session.find_answer) == [True]
-        assert ledger.take_in([], [(pulls[0], "late")], pulls, [], now, study.backend.session.find_answer) == [
+            assert ledger.take_in(Results(told), now, study.backend.session.find_answer) == [True]
+        assert ledger.take_in(Results([], [(pulls[0], "late")], pulls), now, study.backend.session.find_answer) == [
             False,
             False,
             True,

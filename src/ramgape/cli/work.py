@@ -215,7 +215,8 @@ class OnServer:
             for name, value in (named if isinstance(named, dict) else given).items():
                 if isinstance(value, float) and not math.isfinite(value):
                     raise InvalidSpec(what=name, allowed="a number", given=str(value))
-        return self._study.exchange(results, list(failed), list(backs), known=[], **wanted)
+        reported: Mapping[str, list[Any]] = {"answers": results, "failed": list(failed), "given_back": list(backs)}
+        return self._study.exchange(reported, **wanted)
 
     def renew(self, pulls: Sequence[str], lease: float | None) -> Json:
         """Renew leases."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,24 +25,25 @@ class RemoteStudy:
 
     def exchange(
         self,
-        answers: list[Json],
-        failed: list[Json],
-        given_back: list[str],
+        results: Mapping[str, list[Any]],
         *,
-        lost: list[str] | None = None,
         count: int,
         worker: str | None,
         lease: float | None,
-        known: list[str],
+        known: Sequence[str] = (),
     ) -> Json:
-        """Report results and get the next pulls. Without a worker's name, a key makes the request safe to repeat."""
-        body = {"answers": answers, "failed": failed, "given_back": given_back, "count": count}
-        body |= {"worker": worker, "lease": lease, "known": known} | ({"lost": lost} if lost else {})
+        """Report results and get the next pulls. Without a worker's name, a key makes the request safe to repeat.
+
+        Args:
+            results: Lists of `answers`, `failed`, `given_back` and `lost`, as JSON has them; none need be there.
+            count, worker, lease, known: As for `Study.exchange`.
+        """
+        reported = {what: given for what, given in results.items() if given}
+        body = {**reported, "count": count, "worker": worker, "lease": lease, "known": list(known)}
         found = self.post("exchange", body, EXCHANGED, once=count > 0 and worker is None)
-        told = len(answers) + len(failed) + len(given_back) + len(lost or ())
         ids = [pull["id"] for pull in found["pulls"]]
         with self.connection.understanding("exchange"):
-            _require_as_many("the answer.accepted", found["accepted"], told)
+            _require_as_many("the answer.accepted", found["accepted"], sum(map(len, reported.values())))
             if len(ids) > count or len(set(ids)) < len(ids):
                 raise Unexpected("the answer.pulls", f"at most {count} different ones", ids)
         return found

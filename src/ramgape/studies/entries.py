@@ -33,6 +33,16 @@ class Told(NamedTuple):
     outcomes: Mapping[str, float] | None = None
 
 
+class Results(NamedTuple):
+    """What is reported of pulls: results, failures with their reasons, pulls that will not be made, pulls that were
+    lost with a machine."""
+
+    told: Sequence[Told] = ()
+    failed: Sequence[tuple[PullId, str]] = ()
+    given_back: Sequence[PullId] = ()
+    lost: Sequence[PullId] = ()
+
+
 class Seen(NamedTuple):
     """Observations in order, as columns; prices are NaN where none was reported."""
 

@@ -30,7 +30,7 @@ from ramgape.storage.urls import PATIENCE, parse_url
 from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.backend import Backend, FailedAttempt, Observed
 from ramgape.studies.blocks import check_new_blocks
-from ramgape.studies.entries import Told, Trial
+from ramgape.studies.entries import Results, Told, Trial
 from ramgape.studies.exchange import SEEDS, Pull, PullId, Request, base_seed, new_key, seed_of, write_pull_id
 from ramgape.studies.files import ImportBuffer, ImportedRow, write_rows
 from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
@@ -238,22 +238,15 @@ class LocalBackend(Backend):
 
     # --- pulls -------------------------------------------------------------------------------------------------------
 
-    def exchange(
-        self,
-        told: Sequence[Told],
-        failed: Sequence[tuple[PullId, str]],
-        given_back: Sequence[PullId],
-        lost: Sequence[PullId],
-        request: Request,
-    ) -> tuple[list[bool], list[Pull], bool]:
+    def exchange(self, results: Results, request: Request) -> tuple[list[bool], list[Pull], bool]:
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
         rows: list[PullRow] = []
         with self._transaction(write=True) as (state, now):
-            for each in told:
+            for each in results.told:
                 if each.info is not None:
-                    self._check_told_blocks(state, told)
+                    self._check_told_blocks(state, results.told)
                     break
-            accepted = state.take_in(told, failed, given_back, lost, now, self.session.find_answer)
+            accepted = state.take_in(results, now, self.session.find_answer)
             if request.wanted:
                 known = frozenset(map(NUMBER, request.known)) if request.known else frozenset()
                 try:

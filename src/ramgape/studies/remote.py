@@ -9,7 +9,7 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from tempfile import SpooledTemporaryFile
@@ -29,7 +29,7 @@ from ramgape.search.result import Result, Stopped
 from ramgape.search.spec import Spec
 from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.backend import Backend, FailedAttempt, Observed
-from ramgape.studies.entries import Told, Trial
+from ramgape.studies.entries import Results, Told, Trial
 from ramgape.studies.exchange import MOST_AT_ONCE, Pull, PullId, Request, write_pull_id
 from ramgape.studies.files import FORMS, ImportBuffer, ImportedRow, write_object, written
 from ramgape.studies.report import Report, read_time, write_time
@@ -169,27 +169,18 @@ class RemoteBackend(Backend):
 
     # --- pulls -------------------------------------------------------------------------------------------------------
 
-    def exchange(
-        self,
-        told: Sequence[Told],
-        failed: Sequence[tuple[PullId, str]],
-        given_back: Sequence[PullId],
-        lost: Sequence[PullId],
-        request: Request,
-    ) -> tuple[list[bool], list[Pull], bool]:
+    def exchange(self, results: Results, request: Request) -> tuple[list[bool], list[Pull], bool]:
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
-        for what, given in (("answers", told), ("failed", failed), ("given_back", given_back)):
+        reported: dict[str, list[Any]] = {
+            "answers": [_answer(each) for each in results.told],
+            "failed": [{"pull": write_pull_id(*pull), "reason": reason} for pull, reason in results.failed],
+            "given_back": _names(results.given_back),
+            "lost": _names(results.lost),
+        }
+        for what, given in reported.items():
             require_few(what, given)
-        found = self._study.exchange(
-            [_answer(each) for each in told],
-            [{"pull": write_pull_id(*pull), "reason": reason} for pull, reason in failed],
-            [write_pull_id(*pull) for pull in given_back],
-            lost=[write_pull_id(*pull) for pull in lost],
-            count=request.wanted,
-            worker=request.worker,
-            lease=_lease(request.seconds),
-            known=[write_pull_id(*pull) for pull in request.known],
-        )
+        lease, known = _lease(request.seconds), _names(request.known)
+        found = self._study.exchange(reported, count=request.wanted, worker=request.worker, lease=lease, known=known)
         pulls = [Pull(each["id"], each["arm"], each["seed"], each.get("item")) for each in found["pulls"]]
         self._heed(found["done"], all(pull.arm in self.places for pull in pulls))
         with self._connection.understanding("exchange"):
@@ -212,7 +203,7 @@ class RemoteBackend(Backend):
 
     def renew(self, pull_ids: Sequence[PullId], seconds: float) -> list[bool]:
         """Begin leases anew; which of the pulls are still the caller's."""
-        found = self._study.renew([write_pull_id(*pull) for pull in pull_ids], _lease(seconds))
+        found = self._study.renew(_names(pull_ids), _lease(seconds))
         renewed: list[bool] = found["renewed"]
         return renewed
 
@@ -428,6 +419,10 @@ def _described(given: Told | Trial, known: Json) -> Json:
     if given.info is not None:
         described["info"] = json.loads(given.info)
     return described
+
+
+def _names(pull_ids: Iterable[PullId]) -> list[str]:
+    return [write_pull_id(*pull) for pull in pull_ids]
 
 
 def _lease(seconds: float) -> float | None:

@@ -44,6 +44,7 @@ from ramgape.studies.arrivals import RetiredArm
 from ramgape.studies.blocks import KnownBlocks
 from ramgape.studies.entries import (
     MOST_OUTCOMES,
+    Results,
     Seen,
     Told,
     Trial,
@@ -247,20 +248,12 @@ class StudyState:
             given.append(pull)
         return given
 
-    def take_in(
-        self,
-        told: Sequence[Told],
-        failed: Sequence[tuple[PullId, str]],
-        given_back: Sequence[PullId],
-        lost: Sequence[PullId],
-        now: Moment,
-        find_answer: FindAnswer,
-    ) -> list[bool]:
-        """Answers, failures, pulls that will not be made and pulls that were lost; tells which were accepted."""
-        accepted = self.tell(told, now, find_answer) if told else []
-        for pull_id, reason in failed:
+    def take_in(self, results: Results, now: Moment, find_answer: FindAnswer) -> list[bool]:
+        """Take in what is reported; tells of each, in this order, whether it was accepted."""
+        accepted = self.tell(results.told, now, find_answer) if results.told else []
+        for pull_id, reason in results.failed:
             accepted.append(self.fail(pull_id, reason, now, find_answer))
-        for pull_ids, gone in ((given_back, False), (lost, True)):
+        for pull_ids, gone in ((results.given_back, False), (results.lost, True)):
             for pull_id in pull_ids:
                 accepted.append(self.give_back(pull_id, find_answer, lost=gone))
         return accepted

@@ -24,7 +24,7 @@ from ramgape.storage import Store
 from ramgape.storage.memory import MemoryStore
 from ramgape.studies.active import require_first_money
 from ramgape.studies.blocks import check_blocks
-from ramgape.studies.entries import Told, Trial, checked_outcome, measured_by, require_room
+from ramgape.studies.entries import Results, Told, Trial, checked_outcome, measured_by, require_room
 from ramgape.studies.exchange import (
     ANSWERS,
     DEFAULT_LEASE,
@@ -241,7 +241,7 @@ class Study:
         check_many(given_back, "given_back", "a list of pulls")
         check_many(lost, "lost", "a list of pulls")
         backs, gone = ([pull_id_of(pull) for pull in pulls] for pulls in (given_back, lost))
-        accepted, pulls, done = self.backend.exchange(told, failures, backs, gone, request)
+        accepted, pulls, done = self.backend.exchange(Results(told, failures, backs, gone), request)
         return Exchange(tuple([ANSWERS[each, done] for each in accepted]), tuple(pulls), done)
 
     def ask(self, count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE) -> list[Pull]:
@@ -253,7 +253,7 @@ class Study:
                 it wants to have open. Without a name all pulls are new to the caller.
             lease: After so many seconds without an answer a pull is given to somebody else; None: never.
         """
-        _, pulls, _ = self.backend.exchange((), (), (), (), check_request(count, worker, lease, 1))
+        _, pulls, _ = self.backend.exchange(Results(), check_request(count, worker, lease, 1))
         return pulls
 
     def tell(
@@ -279,7 +279,7 @@ class Study:
                 has one trial a block at most. Ask for all trials of a block before you tell the first of them.
         """
         told = self._told(pull, reward, price, info, block)
-        accepted, _, done = self.backend.exchange([told], (), (), (), NO_REQUEST)
+        accepted, _, done = self.backend.exchange(Results([told]), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float | Outcome]]) -> list[Answer]:
@@ -303,7 +303,7 @@ class Study:
             reason: Why, for whoever looks at the study.
         """
         failure = pull_id_of(pull), check_reason(reason)
-        accepted, _, done = self.backend.exchange((), [failure], (), (), NO_REQUEST)
+        accepted, _, done = self.backend.exchange(Results(failed=[failure]), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def give_back(self, pull: Pull | str) -> Answer:
@@ -312,7 +312,7 @@ class Study:
         Args:
             pull: The pull, or its id.
         """
-        accepted, _, done = self.backend.exchange((), (), [pull_id_of(pull)], (), NO_REQUEST)
+        accepted, _, done = self.backend.exchange(Results(given_back=[pull_id_of(pull)]), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def leave(self, worker: str) -> int:
