@@ -26,17 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ramgape.storage.records import (
-        AnswerRow,
-        BatchRow,
-        Changes,
-        FailureRow,
-        Moment,
-        ObservationRow,
-        PullRow,
-        SnapshotRow,
-        StudyRow,
-    )
+    from ramgape.storage import records
 
 
 @runtime_checkable
@@ -47,21 +37,21 @@ class Store(Protocol):
     def url(self) -> str:
         """Where it is, for messages: without a password."""
 
-    def create_study(self, name: str, key: str, specification: str, created_at: float) -> StudyRow | None:
+    def create_study(self, name: str, key: str, specification: str, created_at: float) -> records.StudyRow | None:
         """A new study, or None if its name or its key is that of another. Its id is never used again.
 
         Args:
             name, key, specification, created_at: Its fields in `StudyRow`.
         """
 
-    def find_study(self, name: str) -> StudyRow | None:
+    def find_study(self, name: str) -> records.StudyRow | None:
         """The study of that name, if there is one.
 
         Args:
             name: Exactly as it was created.
         """
 
-    def list_studies(self) -> list[tuple[StudyRow, int]]:
+    def list_studies(self) -> list[tuple[records.StudyRow, int]]:
         """All studies by name, each with the number of its pulls under way: neither given up nor held back."""
 
     def study_names(self) -> list[str]:
@@ -81,7 +71,7 @@ class Store(Protocol):
             name: Exactly as it was created.
         """
 
-    def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]:
+    def begin(self, study_id: int, write: bool) -> tuple[records.StudyRow, records.Moment]:
         """Begin a transaction: the study as it is, and the present moment.
 
         What is read until its end is of this moment.
@@ -104,7 +94,7 @@ class Store(Protocol):
             start, stop: From which place on, and before which; None: all that follow.
         """
 
-    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
+    def read_rows(self, study_id: int, start: int, stop: int) -> list[records.ObservationRow]:
         """The same, as whole rows.
 
         Args:
@@ -112,7 +102,7 @@ class Store(Protocol):
             start, stop: From which place on, and before which.
         """
 
-    def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]:
+    def read_pulls(self, study_id: int, now: records.Moment, since: int | None = None) -> list[records.PullRow]:
         """The open pulls by number.
 
         Args:
@@ -129,7 +119,7 @@ class Store(Protocol):
             start: From which place on.
         """
 
-    def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
+    def read_answer(self, study_id: int, number: int) -> records.AnswerRow | None:
         """The answer to a pull, if there is one.
 
         Args:
@@ -137,7 +127,7 @@ class Store(Protocol):
             number: Of the pull.
         """
 
-    def read_batches(self, study_id: int, start: int) -> list[BatchRow]:
+    def read_batches(self, study_id: int, start: int) -> list[records.BatchRow]:
         """The batches that begin at a place or later.
 
         Args:
@@ -145,21 +135,21 @@ class Store(Protocol):
             start: The place.
         """
 
-    def read_failures(self, study_id: int) -> list[FailureRow]:
+    def read_failures(self, study_id: int) -> list[records.FailureRow]:
         """The failed attempts by pull and attempt.
 
         Args:
             study_id: The study.
         """
 
-    def read_snapshot(self, study_id: int) -> SnapshotRow | None:
+    def read_snapshot(self, study_id: int) -> records.SnapshotRow | None:
         """The last snapshot, or None: one that keeps none makes long studies slower to open, and nothing else.
 
         Args:
             study_id: The study.
         """
 
-    def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
+    def save_snapshot(self, study_id: int, snapshot: records.SnapshotRow) -> None:
         """Keep a snapshot in place of the last one, in a transaction of its own.
 
         Args:
@@ -167,7 +157,7 @@ class Store(Protocol):
             snapshot: What to keep.
         """
 
-    def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
+    def add_observations(self, study_id: int, rows: list[records.ObservationRow], place: int) -> None:
         """Write observations; `write`, with their counters, follows.
 
         Args:
@@ -176,7 +166,7 @@ class Store(Protocol):
             place: Of the first.
         """
 
-    def write(self, row: StudyRow, changes: Changes, place: int) -> None:
+    def write(self, row: records.StudyRow, changes: records.Changes, place: int) -> None:
         """Write the counters of a study and what changed in it.
 
         Args:

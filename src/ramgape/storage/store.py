@@ -21,20 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ramgape.errors import StorageError, StorageUnavailable, deleted_meanwhile
+from ramgape.storage import records
 from ramgape.storage.checksums import FIXED, open_rows, with_checksum
-from ramgape.storage.records import (
-    KEPT,
-    AnswerRow,
-    BatchRow,
-    Changes,
-    FailureRow,
-    Moment,
-    ObservationRow,
-    PullRow,
-    RequestRow,
-    SnapshotRow,
-    StudyRow,
-)
 from ramgape.storage.tables import (
     BATCHES,
     FAILURES,
@@ -99,7 +87,7 @@ class SqlStore(ABC):
         """Begin a transaction: one that sees one moment, or one that may write."""
 
     @abstractmethod
-    def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, Moment]:
+    def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, records.Moment]:
         """Begin a transaction; the row of a study and the present moment."""
 
     @abstractmethod
@@ -248,15 +236,15 @@ class SqlStore(ABC):
 
     # --- studies -----------------------------------------------------------------------------------------------------
 
-    def create_study(self, name: str, key: str, specification: str, created_at: float) -> StudyRow | None:
+    def create_study(self, name: str, key: str, specification: str, created_at: float) -> records.StudyRow | None:
         """A new study, or None if its name or its key is taken."""
-        values = StudyRow(0, name, key, specification, created_at)[1:]
+        values = records.StudyRow(0, name, key, specification, created_at)[1:]
         with self._writing():
             insert = f"{insert_into(STUDIES, first=1)} ON CONFLICT DO NOTHING"  # the database chooses the id
             if not self.execute(insert, (*values, 0)).rowcount:
                 return None
             # The checksum covers the id.
-            row = StudyRow._make(self.fetch(f"{select_from(STUDIES)} WHERE name = ?", (name,))[0][:-1])
+            row = records.StudyRow._make(self.fetch(f"{select_from(STUDIES)} WHERE name = ?", (name,))[0][:-1])
             self.execute(UPDATE_STUDY, (*with_checksum(row)[FIXED:], row.id))
         return row
 
@@ -274,15 +262,15 @@ class SqlStore(ABC):
         """The records of a table."""
         return open_rows(table.row, self.fetch(f"{select_from(table)} {where}", parameters), self.url)
 
-    def find_study(self, name: str) -> StudyRow | None:
+    def find_study(self, name: str) -> records.StudyRow | None:
         """The study of that name, if there is one."""
         return next(iter(self._read(STUDIES, "WHERE name = ?", name)), None)
 
-    def list_studies(self) -> list[tuple[StudyRow, int]]:
+    def list_studies(self) -> list[tuple[records.StudyRow, int]]:
         """All studies by name, each with the number of its pulls under way."""
         columns = quoted(STUDIES.columns)
         rows = self.fetch(f"SELECT {columns}, ({PENDING} ramgape_studies.id) FROM ramgape_studies")
-        studies = open_rows(StudyRow, (row[:-1] for row in rows), self.url)
+        studies = open_rows(records.StudyRow, (row[:-1] for row in rows), self.url)
         # Sorted here: databases have their own ideas of the alphabet.
         return sorted(zip(studies, (row[-1] for row in rows), strict=True), key=lambda pair: pair[0].name)
 
@@ -299,7 +287,7 @@ class SqlStore(ABC):
         with self._writing():
             return bool(self.execute("DELETE FROM ramgape_studies WHERE name = ?", (name,)).rowcount)
 
-    def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]:
+    def begin(self, study_id: int, write: bool) -> tuple[records.StudyRow, records.Moment]:
         """Begin a transaction: the study as it is, and the present moment.
 
         With `write`, nobody else can change the study until commit or rollback.
@@ -309,23 +297,23 @@ class SqlStore(ABC):
             if row is None:
                 raise deleted_meanwhile(self.url)
             if self._last[0] != row:
-                self._last = row, open_rows(StudyRow, [row], self.url)[0]
+                self._last = row, open_rows(records.StudyRow, [row], self.url)[0]
         except BaseException:
             self.rollback()
             raise
         return self._last[1], now
 
-    def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]:
+    def read_pulls(self, study_id: int, now: records.Moment, since: int | None = None) -> list[records.PullRow]:
         """The open pulls by number, or in any order those of them that have changed since a revision."""
         query = f"{select_from(PULLS)} {OF_STUDY}"
         if since is None:
             rows = self.fetch(f"{query} ORDER BY number", (study_id,))
         else:  # in no order: for the sake of one SQLite would read all of them
             rows = self.fetch(f"{query} AND revision > ?", (study_id, since))
-        pulls = open_rows(PullRow, (row[:-1] for row in rows), self.url)
+        pulls = open_rows(records.PullRow, (row[:-1] for row in rows), self.url)
         return [self._by_our_clock(pull, row[-1], now) for pull, row in zip(pulls, rows, strict=True)]
 
-    def _by_our_clock(self, pull: PullRow, clock: str, now: Moment) -> PullRow:
+    def _by_our_clock(self, pull: records.PullRow, clock: str, now: records.Moment) -> records.PullRow:
         """A pull with its lease by our clock, from the one that it was given by."""
         if clock == self.clock or not ENDED < pull.lease_until < math.inf:
             return pull
@@ -338,48 +326,48 @@ class SqlStore(ABC):
         query = f"SELECT number FROM ramgape_observations {SINCE} AND number IS NOT NULL ORDER BY place"
         return [row[0] for row in self.fetch(query, (study_id, start))]
 
-    def read_batches(self, study_id: int, start: int) -> list[BatchRow]:
+    def read_batches(self, study_id: int, start: int) -> list[records.BatchRow]:
         """The batches that begin at a place or later."""
         return self._read(BATCHES, f"{SINCE} ORDER BY place", study_id, start)
 
-    def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
+    def read_answer(self, study_id: int, number: int) -> records.AnswerRow | None:
         """The answer to a pull, if there is one."""
         rows = self._read(OBSERVATIONS, f"{OF_STUDY} AND number = ?", study_id, number)
         return rows[0].answer() if rows else None
 
-    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
+    def read_rows(self, study_id: int, start: int, stop: int) -> list[records.ObservationRow]:
         """The observations from one place to before another, in order."""
         return self._read(OBSERVATIONS, f"{SINCE} AND place < ? ORDER BY place", study_id, start, stop)
 
-    def read_failures(self, study_id: int) -> list[FailureRow]:
+    def read_failures(self, study_id: int) -> list[records.FailureRow]:
         """The failed attempts by pull and attempt."""
         return self._read(FAILURES, f"{OF_STUDY} ORDER BY number, attempt", study_id)
 
-    def read_snapshot(self, study_id: int) -> SnapshotRow | None:
+    def read_snapshot(self, study_id: int) -> records.SnapshotRow | None:
         """What the first observations of a study have led to, as it was last written down."""
         return next(iter(self._read(SNAPSHOTS, OF_STUDY, study_id)), None)
 
-    def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
+    def save_snapshot(self, study_id: int, snapshot: records.SnapshotRow) -> None:
         """Write a snapshot in place of the last one, in a transaction of its own."""
         values = (study_id, *with_checksum(snapshot))  # computed before others have to wait
         with self._writing():
             self.execute(f"DELETE FROM ramgape_snapshots {OF_STUDY}", (study_id,))
             self.execute(insert_into(SNAPSHOTS), values)
 
-    def read_request(self, study_id: int, key: str) -> RequestRow | None:
+    def read_request(self, study_id: int, key: str) -> records.RequestRow | None:
         """The request of that key, if it is kept."""
         return next(iter(self._read(REQUESTS, f'{OF_STUDY} AND "key" = ?', study_id, key)), None)
 
-    def read_requests(self, study_id: int) -> list[RequestRow]:
+    def read_requests(self, study_id: int) -> list[records.RequestRow]:
         """All that are kept, the oldest first."""
         return self._read(REQUESTS, f"{OF_STUDY} ORDER BY made_at", study_id)
 
-    def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
+    def add_observations(self, study_id: int, rows: list[records.ObservationRow], place: int) -> None:
         """Write observations, the first of which gets this place; `write`, with their counters, follows."""
         placed = [(study_id, at, *with_checksum(seen)) for at, seen in enumerate(rows, place)]
         self.execute_many(INSERT_OBSERVATION, placed)
 
-    def write(self, row: StudyRow, changes: Changes, place: int) -> None:
+    def write(self, row: records.StudyRow, changes: records.Changes, place: int) -> None:
         """Write the counters of a study and what changed in it; the first new observation gets this place."""
         self._last = with_checksum(row), row
         with self.batch():
@@ -394,7 +382,7 @@ class SqlStore(ABC):
         if sum(map(ROWCOUNT, touched)) != expected:
             raise StorageUnavailable(f"{self.url} has other pulls under way: was it restored from a copy? try again")
 
-    def _write_changes(self, row: StudyRow, changes: Changes, place: int) -> tuple[list[Any], int]:
+    def _write_changes(self, row: records.StudyRow, changes: records.Changes, place: int) -> tuple[list[Any], int]:
         """What came of the changes to pulls that should be there, and how many of them there were."""
         study, own, touched = row.id, (self.clock, row.revision), []
         answered = {pull.number: (study, pull.number, pull.token) for pull in changes.answered_pulls}
@@ -416,7 +404,7 @@ class SqlStore(ABC):
                 self.execute_many(insert_into(table), [(study, *with_checksum(row)) for row in rows])
         if changes.requests:
             forget = f"DELETE FROM ramgape_requests {OF_STUDY} AND made_at < ?"
-            self.execute(forget, (study, changes.requests[-1].made_at - KEPT))
+            self.execute(forget, (study, changes.requests[-1].made_at - records.KEPT))
         return touched, len(answered) + len(changed)
 
 
