@@ -17,6 +17,7 @@ import pytest
 
 from ramgape import NoAnswer, StorageUnavailable, Study, UnknownName
 from ramgape.storage.store import SqlStore
+from ramgape.studies.local import LocalBackend
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec
 from ramgape.trials.history import Recorder
@@ -293,7 +294,7 @@ def test_a_recorder_and_the_room_agree_when_an_arm_has_come(place: str) -> None:
 
 
 def live_on(place: str, study: Study) -> StudyStream:
-    return StudyStream(session_of(study), lambda: opened(place))
+    return StudyStream(session_of(study), lambda: LocalBackend.load("arms", place))
 
 
 async def next_picture(stream: AsyncIterator[bytes]) -> tuple[int, dict[str, Any]]:

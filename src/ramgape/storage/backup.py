@@ -30,8 +30,8 @@ BESIDE = ("-journal", "-wal", "-shm")  # what SQLite may leave next to a file
 
 def back_up(url: str, file: str, *, force: bool = False) -> int:
     """Copy the store at a URL into a file; returns how many bytes that has. An old file is replaced only by `force`."""
-    store, path = connect(parse_url(url)), Path(file)
-    try:
+    path = Path(file)
+    with closing(connect(parse_url(url))) as store:
         with _explained(store, path):
             _check_target(store, path, force)
         with _explained(store, path), replacing(path, PRIVATE) as part:
@@ -49,8 +49,6 @@ def back_up(url: str, file: str, *, force: bool = False) -> int:
             if problems:
                 damaged(store.url, f"no copy was made ({problems[0]})")
             return part.stat().st_size
-    finally:
-        store.close()
 
 
 def _check_target(store: SqlStore, path: Path, force: bool) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from ramgape.common.checks import check_text
@@ -33,7 +32,7 @@ def list_studies(storage: str | Store, *, token: str | None = None) -> list[Stud
             rows = list(all_studies(connection))
             with connection.understanding("GET /studies"):
                 return [restore(StudySummary, row) for row in rows]
-    with opened_store(storage) as store:
+    with closing(open_store(storage, create=False)) as store:
         return [summarize(row, pending) for row, pending in store.list_studies()]
 
 
@@ -46,7 +45,7 @@ def find_summary(name: str, storage: str | Store, token: str | None = None) -> S
             found = find_study(connection, name)
             with connection.understanding("GET /studies"):
                 return None if found is None else restore(StudySummary, found)
-    with opened_store(storage) as store:
+    with closing(open_store(storage, create=False)) as store:
         row = store.find_study(name)
         return None if row is None else summarize(row, store.count_pending(row.id))
 
@@ -71,19 +70,9 @@ def delete_study(name: str, storage: str | Store, *, token: str | None = None) -
             with suppress(UnknownStudy):  # it was there a moment ago: somebody has deleted it, perhaps we ourselves
                 connection.call("DELETE", f"/studies/{number}", query={"confirm": name})
         return
-    with opened_store(storage) as store:
+    with closing(open_store(storage, create=False)) as store:
         if not store.delete_study(name):
             raise unknown_study(name, store.study_names(), store.url)
-
-
-@contextmanager
-def opened_store(storage: str | Store) -> Iterator[Store]:
-    """A store that exists, for a moment."""
-    store = open_store(storage, create=False)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 def connected(url: str, token: str | None) -> closing[ServerConnection]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
@@ -49,20 +50,14 @@ class StoreCheck:
 def check_store(storage: str | Store) -> StoreCheck:
     """Look at everything in a store; nothing is changed, and others may go on working with it."""
     where = shown(storage) if isinstance(storage, str) else storage.url
+    problems, studies = [], []
     try:
-        store = open_store(storage, create=False)
-    except DamagedStore as error:
-        return StoreCheck(where, (str(error),), ())
-    try:
-        problems, studies = [], []
-        try:
+        with closing(open_store(storage, create=False)) as store:
             problems += store.integrity()
             studies += [check_study(store, name) for name in store.study_names()]
-        except DamagedStore as error:
-            problems.append(str(error))
-        return StoreCheck(where, tuple(problems), tuple(studies))
-    finally:
-        store.close()
+    except DamagedStore as error:
+        problems.append(str(error))
+    return StoreCheck(where, tuple(problems), tuple(studies))
 
 
 def check_study(store: Store, name: str) -> StudyCheck:

@@ -19,7 +19,6 @@ from ramgape.storage import Store, open_store
 from ramgape.storage.records import StudyRow
 from ramgape.storage.store import SqlStore
 from ramgape.studies.local import LocalBackend
-from ramgape.studies.session import StudySession
 from ramgape.studies.study import Study
 from ramgape.web.access.limits import charged
 from ramgape.web.commit_queue import CommitQueue, CommittedBatch, Operation
@@ -51,7 +50,7 @@ class OpenStudy:
         self.study = Study(self.desk)
         self.study.done  # noqa: B018 - compiled, and learnt, before others wait for it
         self._looks = CapacityLimiter(LOOKS)
-        self.live = StudyStream(self.desk.session, partial(opened_again, row.name, storage), self.in_thread)
+        self.live = StudyStream(self.desk.session, partial(LocalBackend.load, row.name, storage), self.in_thread)
         self.after_commit: list[Callable[[], None]] = [self.live.committed]
         self.used_at = time.monotonic()
         self._metrics = metrics
@@ -99,16 +98,6 @@ class OpenStudy:
         self._commits.close()
         self.live.close()
         self.study.close()
-
-
-@contextmanager
-def opened_again(name: str, storage: str) -> Iterator[StudySession]:
-    """A study once more, with a connection of its own."""
-    desk = LocalBackend.load(name, storage)
-    try:
-        yield desk.session
-    finally:
-        desk.close()
 
 
 class Found(NamedTuple):

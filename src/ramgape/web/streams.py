@@ -13,12 +13,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import closing, suppress
 from typing import Any, TypeVar
 
 from ramgape.errors import RamgapeError, UnknownStudy
 from ramgape.search.result import Expectation
 from ramgape.storage.records import StudyRow
+from ramgape.studies.local import LocalBackend
 from ramgape.studies.session import StudySession
 from ramgape.trials.remaining import expect_pulls
 from ramgape.trials.watching import Forecaster
@@ -131,7 +132,7 @@ class StudyStream:
     def __init__(
         self,
         session: StudySession,
-        open_again: Callable[[], AbstractContextManager[StudySession]],
+        open_again: Callable[[], LocalBackend],
         run: RunInThread[Any] = asyncio.to_thread,
     ) -> None:
         self.session, self._open_again, self._run = session, open_again, run
@@ -190,8 +191,8 @@ class StudyStream:
 
     async def _recall(self) -> None:
         def recall() -> None:
-            with self._open_again() as session:
-                self.history.recall(session)
+            with closing(self._open_again()) as backend:
+                self.history.recall(backend.session)
 
         with suppress(RamgapeError):  # a page without its past is better than none
             await self._run(recall)
