@@ -52,7 +52,7 @@ coverage: $(STAMP) system ## the same tests; fails if they miss too many lines o
 	@echo "coverage"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report=term
 
-test-long: coverage ## coverage of the other tests, and then those that take minutes
+test-long: $(STAMP) system ## the tests that take minutes, which `make test` leaves out
 	@echo "long tests"
 	@$(BIN)/python -m pip install -qq --constraint constraints.txt ray
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m long
