@@ -37,7 +37,7 @@ SERVED = [
     (bound, risk)
     for bound, served in BOUNDS.items()
     for risk in served.risks
-    if bound not in ("budget", "none") and not served.terms.means_only
+    if bound not in ("budget", "none") and not served.terms.means_only and not served.paired
 ]
 BETAS = [(6.0, 3.0), (2.0, 2.0), (1.0, 3.0), (4.0, 4.0)]
 NORMALS = [(0.7, 0.01), (0.5, 0.25), (0.2, 0.3), (0.5, 0.05)]

@@ -201,7 +201,7 @@ def test_its_cost_is_said_only_where_it_has_one() -> None:
         ({"risk": "evar:2"}, "the level of risk evar must be a number from 1e-6 to 0.999, got 2.0"),
         ({"risk": "evar:nan"}, "the level of risk evar must be a number from 1e-6 to 0.999, got nan"),
         ({"risk": "evar:"}, "risk must be written evar:LEVEL, got 'evar:'"),
-        ({"noise": "any", "reward_range": None}, "risk must be one that any rewards have an interval for (std,"),
+        ({"noise": "any", "reward_range": None}, "risk must be one that unknown rewards have an interval for (std,"),
         (
             {"noise": "heavy:kurtosis=9", "reward_range": None},
             "risk must be one that heavy rewards have an interval for (std, mean-variance, variance)",

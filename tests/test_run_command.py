@@ -418,7 +418,7 @@ def test_a_bad_study_is_refused_at_once(lines: str, write: Callable[..., Path], 
         ("[arms]\na = 'echo 1'\nb = ['./mine.toml']", "arm 'b' must be a program that can be found"),
         ("[arms]\na = 'echo 1'\na = 'echo 2'", "mine.toml must be valid TOML: "),
         ("[arms", "mine.toml must be valid TOML: "),
-        ("[arm]\na = 'echo 1'", "every table must be one of study, arms, price, got 'arm'; did you mean 'arms'?"),
+        ("[arm]\na = 'echo 1'", "of study, arms, price, outcomes, known, got 'arm'; did you mean 'arms'?"),
     ],
 )
 def test_bad_arms_are_refused_at_once(arms: str, message: str, write: Callable[..., Path]) -> None:

@@ -291,7 +291,7 @@ def test_other_policies_are_refused(policy: Any) -> None:
         ({"reward_range": None, "noise": "gaussian"}, r"^bound must be one that serves gaussian rewards"),
         ({"delta": None, "budget": 100, "epsilon": None}, r"^bound must be one that serves .* a fixed budget"),
         ({"items": range(50)}, r"^bound must be one that serves items rewards"),
-        ({"alarm": 0.2}, r"^alarm must be absent or 'off' with bound running"),
+        ({"alarm": 0.2}, r"^drift must be absent or 'off' with bound running"),
     ],
 )
 def test_what_it_cannot_serve_is_refused(options: dict[str, Any], words: str) -> None:
