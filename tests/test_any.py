@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy
 
 import ramgape
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Result, Study, Uniform, analyze, identify, simulate
@@ -26,7 +25,6 @@ from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
 from ramgape.simulation.truth import TrueArms
 from ramgape.views.content import title
-from tests import rare_events
 from tests.cli_support import call_json, complaint
 from tests.misses import FAMILIES, FIRST_LOOKS, LEVELS, misses, shares
 
@@ -292,18 +290,6 @@ def test_sentences_name_what_may_have_gone_unseen() -> None:
     nobody = analyze(rewards, epsilon=0.5, task="better-than:control=B", alarm="off", shared=False).result
     assert (nobody.front, nobody.goal_reached) == ((), True)
     assert nobody.guarantee.endswith(f"A{limit}.")
-
-
-@pytest.mark.parametrize(
-    ("family", "least"),
-    [("latency in s, 2% of the trials of A take 10 s", 0.72), ("accuracy, 5% of the trials of A diverge", 0.54)],
-)
-def test_rare_events_are_missed_as_often_as_the_docs_say(family: str, least: float) -> None:
-    """60 searches; the docs have the shares of 400. Fewer wrong ones than this have a probability below 1e-6."""
-    done = rare_events.searches(family, runs=60, seed=1_000)
-    assert done.errors >= scipy.stats.binom.ppf(1e-6, 60, least - 0.08)
-    page = (Path(__file__).parents[1] / "docs/theory/rewards-of-any-kind.md").read_text(encoding="utf-8")
-    assert f"| {family} | {least:.0%} of 400 |" in page
 
 
 def test_a_budget_is_judged_approximately_afterwards() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ramgape.bounds import Bound, the_bound
 from ramgape.core.kernel import Kernel
-from ramgape.core.rare import note_extremes, survives_unseen
+from ramgape.core.rare import note_extremes, survives_unseen, unseen_chance
 from ramgape.core.rows import Row, Rows
 from ramgape.core.statistics import all_sums
 from ramgape.core.table import STATISTICS, Memory, Table
@@ -167,6 +167,18 @@ class Lane:
             return False
         return bool(kernel(row, memory[arm], rival, memory[other], epsilon, problem, BY_ALL, level))
 
+    def unseen(self) -> tuple[list[float], list[float]] | None:
+        """How far each arm's mean may be below its average, and above, by events that only others have shown.
+
+        In the user's units; None where claims are not guarded against such events (core/rare.py).
+        """
+        arms, _, _, problem = self.rows.records
+        if problem.rare_level == 0.0:
+            return None
+        note_extremes(arms)
+        chances = [unseen_chance(problem, row.pulls) * self.spec.span if row.pulls else math.inf for row in arms]
+        return ([each * arms[0].fall for each in chances], [each * arms[0].rise for each in chances])
+
     def _box_of(self, row: Row, part: int) -> tuple[float, float]:
         """The ends of a box, more being better, on the engine's scale."""
         low, high = (row.mean_low, row.mean_high) if part == MEAN else (-row.risk_high, -row.risk_low)
@@ -191,6 +203,10 @@ class Lane:
         """
         arms, memory, search, problem = self.rows.records
         row, at = arms[arm], self._on_scale(value, part)
+        if problem.rare_level > 0.0 and part == MEAN and row.pulls:
+            note_extremes(arms)
+            if side * (row.average - at) < unseen_chance(problem, row.pulls) * (row.fall if side > 0.0 else row.rise):
+                return False
         low, high = self._box_of(row, part)
         if low > at if side > 0.0 else high < at:
             return True

@@ -34,7 +34,7 @@ from ramgape.policies import policy_module
 from ramgape.questions.of_outcomes import Asked, Plan
 from ramgape.search.alarms import Watch
 from ramgape.search.engine import Engine
-from ramgape.search.lanes import Lane
+from ramgape.search.lanes import MEAN, Lane
 from ramgape.search.outcome import Outcome, check_price, outcome_of
 from ramgape.search.outcome_spec import REWARD, Column, OutcomeSpec
 from ramgape.search.result import Alarm, Stopped
@@ -317,13 +317,20 @@ class OutcomeEngine(Engine):
         arms, spec = (self._rows if rows is None else rows).arms, self._asked
         pulls = np.array([row.pulls for row in arms])
         spread = np.array([row.spread for row in arms])
-        known = self.asked.known
+        known, estimate = self.asked.known, np.array([row.estimate for row in arms])
+        low, high = np.array([row.low for row in arms]), np.array([row.high for row in arms])
+        for place, column in enumerate(spec.columns):
+            unseen = self.lanes[column.lane].unseen() if column.lane >= 0 and column.part == MEAN else None
+            if unseen is not None:
+                below, above = (np.array(each) / column.unit for each in unseen[:: 1 if column.sign > 0.0 else -1])
+                low[:, place] = np.minimum(low[:, place], estimate[:, place] - below)
+                high[:, place] = np.maximum(high[:, place], estimate[:, place] + above)
         return Seen(
             pulls=pulls,
-            estimate=np.array([row.estimate for row in arms]),
+            estimate=estimate,
             error=shrunken_errors(spread, pulls, known),
-            low=np.array([row.low for row in arms]),
-            high=np.array([row.high for row in arms]),
+            low=low,
+            high=high,
             epsilon=self.asked.epsilon,
             known=known,
             objectives=self.asked.objectives,

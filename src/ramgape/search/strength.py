@@ -4,7 +4,8 @@ Every statement below is made of the claims of core/comparisons.py: "arm i is ah
 objective", verified when the evidence for it reaches e^level. L_ij(level) is the largest x that is verified. With
 d' the part of delta that comparisons have:
 
-    tolerance of an answer   best, top m: ln((K - m) m / d'); Pareto: the levels for all tolerances at once
+    tolerance of an answer   best, top m: ln((K - m) m / d'); Pareto: the levels for all tolerances at once;
+                             better than a control: those of core/control_pairs.py, of which none depends on it
     at most x behind         ln((K - m) m / d'), jointly with the answer: a best arm j has mu_i - mu_j >= L_ij
     leader less arm          ln(2 / 0.05), each by itself
     p                        by itself; the set of arms with p > delta contains the best arm at all times
@@ -27,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import BOUNDS, Bound, the_bound, usual_bound
-from ramgape.core.comparisons import BY_ALL
+from ramgape.core.comparisons import BY_ALL, IN_MEAN
+from ramgape.core.control_pairs import FOR_ENDS
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.rare import note_extremes
 from ramgape.core.rows import Rows
@@ -211,14 +213,38 @@ def answer_strength(engine: Engine, answer: Mask) -> Strength | None:
         answer: The arms that are in it.
     """
     question = engine.spec.question
-    if not the_bound(engine.spec.bound).compares_pairs or not question.compares_pairs or not answer.any():
+    if not the_bound(engine.spec.bound).compares_pairs or not question.compares_pairs:
         return None
     pairs = Pairs(engine)
+    if isinstance(question, BetterThan):
+        return _of_control(pairs, answer, engine)
+    if not answer.any():
+        return None
     if isinstance(question, Best):
         return _of_best(pairs, answer)
     if isinstance(question, Pareto):
         return _of_pareto(pairs, answer, engine)
     return None
+
+
+def _of_control(pairs: Pairs, answer: Mask, engine: Engine) -> Strength:
+    """Of the arms better than a control: inside by how much they may be worse, outside by how much better."""
+    question = engine.question
+    assert isinstance(question, BetterThan)
+    count, place, margin, both = pairs.count, question.place, question.margin, question.about_risk
+    level = pairs.cover_level + math.log(1.0 - 1.0 / count) - math.log(1.0 - FOR_ENDS)
+    in_mean, in_risk = (level - math.log(IN_MEAN), level - math.log(1.0 - IN_MEAN)) if both else (level, math.inf)
+    tolerances = np.full(count, math.inf if answer[place] else -math.inf)
+    for arm in range(count):
+        if arm != place and answer[arm]:
+            tolerances[arm] = margin - pairs.lower(arm, place, 0, level)
+            if both:
+                tolerances[arm] = max(tolerances[arm], -pairs.lower(arm, place, 1, level))
+        elif arm != place:
+            tolerances[arm] = -margin - pairs.lower(place, arm, 0, in_mean)
+            if both:
+                tolerances[arm] = min(tolerances[arm], -pairs.lower(place, arm, 1, in_risk))
+    return Strength(tolerances, np.full(count, place), np.full(count, math.nan))
 
 
 def _of_best(pairs: Pairs, answer: Mask) -> Strength | None:

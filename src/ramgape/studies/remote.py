@@ -374,6 +374,8 @@ def written_options(spec: StudySpec, options: StudyOptions) -> Json:
         if name == "items" and search.items is not None:
             items = search.items
             written[name] = {"values": list(items.values), "population": items.population, "repeats": items.repeats}
+        elif name == "seeds" and search.items is not None:
+            written[name] = list(search.items.values)
         elif isinstance(value, Measure):
             written[name] = value.exact
         elif name in things and not isinstance(value, str | None):

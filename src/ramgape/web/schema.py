@@ -216,7 +216,9 @@ def new_study_form() -> type[BaseModel]:
     for name, row in options_at(STUDY).items():
         if name in ("search", "trials"):  # whose parts are options themselves
             continue
-        kind = list[JsonValue] | ItemsBody if name == "items" else JSON_TYPES.get(row.kind, str)
+        kind: Any = JSON_TYPES.get(row.kind, str)
+        if name in ("items", "seeds"):
+            kind = list[JsonValue] | ItemsBody if name == "items" else list[JsonValue]
         fields[name] = (Annotated[kind, Field(description=row.text())] | None, None)
     arms = Annotated[list[Arm], Field(min_length=1, max_length=100_000, fail_fast=True)]
     pairs = Annotated[
