@@ -19,7 +19,7 @@ from benchmarks.measure import Case, Row, Spread
 from ramgape import Study
 from ramgape.studies.running import Runner
 from ramgape.trials.backend import TrialEngine
-from ramgape.trials.calls import Calls, Limits
+from ramgape.trials.calls import Limits, PendingCalls
 from ramgape.trials.one_trial import make_trial
 
 GROUP = "cluster"
@@ -88,7 +88,9 @@ def cost(slots: int, trials: int, durable: bool) -> float:
         storage = f"sqlite:///{Path(folder) / 'studies.db'}" if durable else None
         with Study.create("driven", ARMS, storage=storage, reward_range=(0, 1), budget=trials) as study:
             engine, limits = OneByOne(slots), Limits()
-            calls: Calls[Any] = Calls(engine, lambda pull: engine.start(make_trial, half, False, pull.arm, 0), limits)
+            calls: PendingCalls[Any] = PendingCalls(
+                engine, lambda pull: engine.start(make_trial, half, False, pull.arm, 0), limits
+            )
             runner = Runner(study, calls, limits, None, 60.0, None, None)
             begun = time.thread_time()
             with runner.renewing():

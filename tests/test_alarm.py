@@ -24,11 +24,11 @@ from ramgape import Alarm, Analysis, InvalidSpec, Result, Search, Study
 from ramgape.core.rows import load, store
 from ramgape.core.table import Table
 from ramgape.problems.instances import load_instance
-from ramgape.search.alarms import Watch
+from ramgape.search.drift_check import DriftCheck
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from ramgape.simulation.simulation import simulated_spec
-from ramgape.statistics.drift import empty_watch, judge, watch_many
+from ramgape.statistics.drift import check_many, empty_drift_table, judge
 from ramgape.studies.specification import StudySpec
 from ramgape.views.content import odds
 from tests.cli_support import call_json, complaint
@@ -54,13 +54,13 @@ def watch_in_loop(table: Any, rows: Any, threshold: float) -> None:
 
 def watch_rows(rows: Rewards, threshold: float = 20.0) -> Table:
     """Every row an arm of its own; an alarm alone has the level of 0.05. Many rewards are watched in compiled code."""
-    table = empty_watch(len(rows))
+    table = empty_drift_table(len(rows))
     if rows.size > 50_000:
         watch_in_loop(table, rows, threshold)
         return table
     watched = load(table)
     for arm, rewards in enumerate(rows):
-        watch_many(watched, [arm] * len(rewards), rewards.tolist(), threshold)
+        check_many(watched, [arm] * len(rewards), rewards.tolist(), threshold)
     store(watched, table)
     return table
 
@@ -323,7 +323,7 @@ def in_a_batch_and_a_copy() -> tuple[Alarm, ...]:
     other = engine.copy()
     engine.tell(1, 0.0)  # which is not the other's business
     other.learn_many(arms[500:505], rewards[500:505])
-    other.learn_many(arms[505:], rewards[505:], heed=False)
+    other.learn_many(arms[505:], rewards[505:], may_stop=False)
     return other.alarms
 
 
@@ -387,7 +387,7 @@ def test_a_study_that_is_opened_again_raises_the_same_alarm(tmp_path: Path) -> N
 
 def test_an_alarm_stays() -> None:
     """What B shows after it moved is one distribution again; the evidence is the greatest there was."""
-    watch = Watch(0.01, 3)
+    watch = DriftCheck(0.01, 3)
     watch.add_many(*columns(ROWS))
     (before,) = watch.alarms("ABC")
     rng = np.random.default_rng(9)
@@ -400,7 +400,7 @@ def test_an_alarm_stays() -> None:
 def test_more_arms_ask_for_more_evidence() -> None:
     """Of an analysis nobody knows how many arms there will be; an alarm for fewer of them may be none for all."""
     rewards = np.concatenate([np.random.default_rng(1).normal(size=300), np.full(20, 4.0)])
-    watch = Watch(0.05, 2)
+    watch = DriftCheck(0.05, 2)
     watch.add_many(np.zeros(len(rewards), np.int64), rewards)
     ((arm, _, evidence, pull),) = [(each.arm, each.kind, each.evidence, each.pull) for each in watch.alarms("AB")]
     assert arm == "A"
@@ -417,12 +417,12 @@ def test_more_arms_ask_for_more_evidence() -> None:
 def test_simulations_are_not_watched() -> None:
     spec = simulated_spec(load_instance("paper:46"), epsilon=0.05)
     assert spec.drift is None
-    assert Engine(spec).watch is None
+    assert Engine(spec).drift_check is None
     assert ramgape.simulate("paper:46", epsilon=0.05, max_trials=50).alarm is None
     watching = Engine(replace(spec, drift=0.01))
-    assert watching.watch is not None
+    assert watching.drift_check is not None
     watching.advance(load_instance("paper:46").sampler(), np.random.default_rng(1), 50)
-    assert watching.watch.table["seen"].sum() == 0
+    assert watching.drift_check.table["seen"].sum() == 0
     for options in ({"alarm": 0.05}, {"search": Search(alarm=0.05)}):
         with pytest.raises(InvalidSpec, match="drift must be absent: simulated rewards are what they are said to be"):
             ramgape.simulate("paper:46", epsilon=0.05, **options)
@@ -442,7 +442,7 @@ def test_it_can_be_off(alarm: Any) -> None:
     result = ramgape.analyze(ROWS, alarm=alarm, **QUICK).result
     assert (result.alarm, result.alarms) == (None, ())
     assert "alarm" not in str(result).lower()
-    assert new_engine(alarm=alarm).watch is None
+    assert new_engine(alarm=alarm).drift_check is None
 
 
 def test_a_smaller_level_asks_for_more_evidence() -> None:

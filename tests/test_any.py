@@ -39,7 +39,7 @@ def instance_of(*arms: Any) -> Instance:
 def fed(rewards: Any, **options: Any) -> Engine:
     """A search over two arms of which the first has shown these rewards."""
     engine = Engine(make_spec(["a", "b"], **{"epsilon": 0.1, "bound": "central-limit", **options}))
-    engine.learn_many(np.zeros(len(rewards), np.int64), np.asarray(rewards, float), heed=False)
+    engine.learn_many(np.zeros(len(rewards), np.int64), np.asarray(rewards, float), may_stop=False)
     engine.make_boxes()
     return engine
 
@@ -217,9 +217,9 @@ def test_studies_end_there_too_and_say_the_same_when_opened_again(tmp_path: Path
 def test_an_arm_that_varies_after_all_is_taken_back() -> None:
     engine = fed([1.5] * 1_000)
     assert engine.set_aside.tolist() == [True, False]
-    engine.learn_many(np.zeros(1, np.int64), np.array([2.0]), heed=False)
+    engine.learn_many(np.zeros(1, np.int64), np.array([2.0]), may_stop=False)
     assert engine.set_aside.tolist() == [False, False]
-    engine.learn_many(np.zeros(200, np.int64), np.linspace(1.0, 2.0, 200), heed=False)
+    engine.learn_many(np.zeros(200, np.int64), np.linspace(1.0, 2.0, 200), may_stop=False)
     assert np.isfinite(box_of(engine)).all()
 
 
@@ -229,7 +229,7 @@ def test_what_was_accepted_while_it_was_set_aside_is_not_proved_when_it_varies_a
     drawn = np.random.default_rng(6).normal(size=1_000)
     engine.learn_many(np.tile([0, 1], 1_000), np.column_stack([np.full(1_000, 1.5), drawn]).ravel())
     assert engine.stopped == "constant"
-    engine.learn_many(np.zeros(200, np.int64), np.linspace(1.4, 1.6, 200), heed=False)
+    engine.learn_many(np.zeros(200, np.int64), np.linspace(1.4, 1.6, 200), may_stop=False)
     assert not engine.set_aside.any()
     assert not infer(engine).arm("b").certified  # which a beats in both
     assert infer(engine).stopped == "data"

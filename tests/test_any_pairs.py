@@ -28,7 +28,7 @@ def fed(first: Any, second: Any, **options: Any) -> Engine:
     """A search over two arms that have shown these rewards."""
     engine = Engine(make_spec(["a", "b"], **{"epsilon": 0.1, "risk": "std", **METHOD, **options}))
     for arm, rewards in enumerate((first, second)):
-        engine.learn_many(np.full(len(rewards), arm), np.asarray(rewards, float), heed=False)
+        engine.learn_many(np.full(len(rewards), arm), np.asarray(rewards, float), may_stop=False)
     engine.make_boxes()
     return engine
 

@@ -56,7 +56,7 @@ def test_zeros_of_one_arm_take_sixty_times_as_long(
     def virtual(*_: Any, **__: Any) -> Iterator[VirtualEngine]:
         yield VirtualEngine(WORKERS, seconds)
 
-    monkeypatch.setattr("ramgape.trials.trying.engine_of", virtual)
+    monkeypatch.setattr("ramgape.trials.trial_loop.engine_of", virtual)
     monkeypatch.setattr("ramgape.studies.running.engine_of", virtual)
     for seed in range(runs):
         result = search(seed)

@@ -28,9 +28,9 @@ from ramgape.search.engine import Engine
 from ramgape.search.outcome import check_reward
 from ramgape.studies.running import maker_of
 from ramgape.trials.backend import TrialEngine
-from ramgape.trials.calls import Calls, Clock, Limits
+from ramgape.trials.calls import Clock, Limits, PendingCalls
 from ramgape.trials.executors import Loop, Threads
-from ramgape.trials.trying import Call, Turns
+from ramgape.trials.trial_loop import Call, Turns
 from tests.engines import FakeEngine
 
 SHAPES = {"steady": (40, 40), "wild": (0.2, 0.1), "poor": (1, 3)}
@@ -188,13 +188,13 @@ def test_the_rewards_of_an_arm_do_not_depend_on_who_is_faster(learnt: dict[int, 
 def test_pulls_are_counted_by_arm() -> None:
     asked: list[Call] = []
 
-    class Watched(Calls[Call]):
+    class Watched(PendingCalls[Call]):
         def start(self, asked_for: Call, pause: float = 0.0) -> None:
             asked.append(asked_for)
             super().start(asked_for, pause)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ramgape.trials.trying.Calls", Watched)
+        patch.setattr("ramgape.trials.trial_loop.PendingCalls", Watched)
         identify(coroutine, ARMS, workers=4, reward_range=(0, 1), budget=30)
     assert len(asked) == 30
     for arm in range(3):
@@ -398,22 +398,22 @@ def test_a_rate_with_several_under_way(clock: Time) -> None:
         return futures[asked]
 
     engine = FakeEngine(2)
-    calls = Calls(engine, lambda asked: engine.start(submit, asked), Limits(interval=2.0))
-    assert calls.room == 1
+    calls = PendingCalls(engine, lambda asked: engine.start(submit, asked), Limits(interval=2.0))
+    assert calls.free == 1
     calls.start("a")
-    assert calls.room == 0
+    assert calls.free == 0
     assert calls.wait() == []
-    assert (clock.now(), calls.room) == (2.0, 1)
+    assert (clock.now(), calls.free) == (2.0, 1)
     calls.start("b")
     futures["b"].set_result(0.5)
     assert calls.wait() == [("b", futures["b"])]
     calls.start("b", 0.5)  # again
-    assert calls.under_way == ["a", "b"]
-    assert calls.room == 0
+    assert calls.in_progress == ["a", "b"]
+    assert calls.free == 0
     futures["a"].set_result(0.5)
     assert calls.wait() == [("a", futures["a"])]
     clock.present = 3.0
-    assert calls.room == 0  # since 2.0 the rate has been used up
+    assert calls.free == 0  # since 2.0 the rate has been used up
     assert calls.wait() == []  # "b" has begun, then there was room
     assert begun == [(0.0, "a"), (2.0, "b"), (4.0, "b")]
 
@@ -421,13 +421,13 @@ def test_a_rate_with_several_under_way(clock: Time) -> None:
 def test_what_ended_together_is_handed_over_in_the_order_of_its_beginning(clock: Time) -> None:
     futures: dict[str, Future[float]] = {name: Future() for name in "abc"}
     engine = FakeEngine(3)
-    calls = Calls(engine, lambda asked: engine.start(futures.__getitem__, asked), Limits())
+    calls = PendingCalls(engine, lambda asked: engine.start(futures.__getitem__, asked), Limits())
     for name in "abc":
         calls.start(name)
     for name in "cb":
         futures[name].set_result(0.5)
     assert [name for name, _ in calls.wait()] == ["b", "c"]
-    assert calls.under_way == ["a"]
+    assert calls.in_progress == ["a"]
     calls.cancel()
     assert futures["a"].cancelled()
 

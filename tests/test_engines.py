@@ -20,11 +20,11 @@ import pytest
 import ramgape
 from ramgape import FailingArm, Study, Trials, WorkerLost
 from ramgape.trials.backend import TrialEngine
-from ramgape.trials.calls import Calls, Limits
+from ramgape.trials.calls import Limits, PendingCalls
 from ramgape.trials.choice import check_resources, engine_of
 from ramgape.trials.executors import ExecutorEngine
+from ramgape.trials.monitoring import ProgressMonitor
 from ramgape.trials.pieces import Piece, made
-from ramgape.trials.watching import Watcher
 from tests.cli_support import NO_SIGNALS, call
 from tests.engines import FakeEngine
 
@@ -238,14 +238,14 @@ def test_a_study_that_others_finish_keeps_nobody_waiting_who_has_no_machine(on: 
 
 def test_what_is_waited_for_is_shown() -> None:
     waiting = ["the Dask cluster has no worker yet"]
-    watcher = Watcher(lambda: waiting[0])
-    frame = watcher.frame(7.0)
+    monitor = ProgressMonitor(lambda: waiting[0])
+    frame = monitor.frame(7.0)
     assert frame is not None
     assert frame.plain() == "waiting for 7 s; the Dask cluster has no worker yet"
     waiting[0] = ""
-    assert watcher.frame(8.0) is None
-    watcher.remark = "interrupted"
-    shown = watcher.frame(9.0)
+    assert monitor.frame(8.0) is None
+    monitor.remark = "interrupted"
+    shown = monitor.frame(9.0)
     assert shown is not None
     assert shown.second == "interrupted"
 
@@ -265,7 +265,7 @@ def test_time_begins_with_a_machine() -> None:
             super().abandon(call)
 
     engine = Holding(1)
-    calls: Calls[str] = Calls(engine, lambda asked: engine.start(Future), Limits(timeout=0.01))
+    calls: PendingCalls[str] = PendingCalls(engine, lambda asked: engine.start(Future), Limits(timeout=0.01))
     calls.start("a")
     assert calls.wait(calls.now + 0.1) == []
     assert engine.abandoned == 0

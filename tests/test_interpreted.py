@@ -233,7 +233,7 @@ def test_gaussian_evidence_on_many_cells_is_that_on_each(
     engine = Engine(make_spec(["a", "b"], noise="gaussian", epsilon=epsilon, resolution=resolution, **risk))
     for arm, count in enumerate(counts):
         deviation = float(generator.choice([0.3, 1.0, 2.0]))
-        engine.learn_many(np.full(count, arm), generator.normal(arm * deviation, deviation, count), heed=False)
+        engine.learn_many(np.full(count, arm), generator.normal(arm * deviation, deviation, count), may_stop=False)
     arms, memory, _, problem = engine.rows.records
     rest = (arms[0], memory[0], arms[1], memory[1], problem, epsilon, 0, 5.0)
     starts, stops = np.array(ends[:-1]), np.array(ends[1:])

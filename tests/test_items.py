@@ -44,7 +44,7 @@ def engine_for(scores: Floats, order: Floats | None = None, **options: Any) -> E
 def learn(engine: Engine, scores: Floats, turns: int) -> None:
     """Tell the first scores of every arm, in the order in which they stand."""
     arms = np.tile(np.arange(len(scores)), turns)
-    engine.learn_many(arms, scores[:, :turns].T.reshape(-1).copy(), heed=False)
+    engine.learn_many(arms, scores[:, :turns].T.reshape(-1).copy(), may_stop=False)
 
 
 def slow_evidence(values: Floats, count: int, size: float, hypothesis: float, stakes: int) -> float:

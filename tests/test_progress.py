@@ -23,12 +23,12 @@ from ramgape.search.engine import Engine
 from ramgape.search.result import Expectation
 from ramgape.search.spec import make_spec
 from ramgape.simulation.simulation import simulated_spec
-from ramgape.trials import surfaces, watching
+from ramgape.trials import monitoring, surfaces
+from ramgape.trials.monitoring import Forecaster, ProgressMonitor, open_pair, runs_monitored
 from ramgape.trials.progress import Progress
 from ramgape.trials.progress_words import Standing, share_done, state
 from ramgape.trials.remaining import expect_pulls
 from ramgape.trials.surfaces import Frame, Lines, Notebook, Surface, Terminal, displayed, per_cent, surface_for
-from ramgape.trials.watching import Forecaster, Watcher, open_pair, runs_watched
 from tests.cli_support import NO_SIGNALS, environment
 
 ARMS = {"steady": (40.0, 40.0), "wild": (0.2, 0.1), "poor": (1.0, 3.0)}
@@ -66,7 +66,7 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> Recorder:
     monkeypatch.setattr(surfaces, "surface_for", lambda progress: None if progress is False else made)
     monkeypatch.setattr(surfaces, "QUIET", 0.0)
     for name in ("FORECAST_PAUSE", "FORECAST_COST"):
-        monkeypatch.setattr(watching, name, 0.0)
+        monkeypatch.setattr(monitoring, name, 0.0)
     return made
 
 
@@ -135,7 +135,7 @@ def test_what_cannot_be_shown_ends_no_search(recorder: Recorder, monkeypatch: py
 
     expected = identify(slowly, list(ARMS), progress=False, **SEARCH)
     monkeypatch.setattr(recorder, "show", fail)
-    monkeypatch.setattr(watching, "expect_pulls", fail)
+    monkeypatch.setattr(monitoring, "expect_pulls", fail)
     assert identify(slowly, list(ARMS), **SEARCH) == expected
     assert recorder.closed == 1
 
@@ -314,7 +314,7 @@ def test_lines_for_a_log(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_runs_are_counted(recorder: Recorder) -> None:
-    with runs_watched(None, 4) as show:
+    with runs_monitored(None, 4) as show:
         show(1)
         while not any(frame.share == 0.25 for frame in recorder.frames):
             threading.Event().wait(0.001)
@@ -324,14 +324,14 @@ def test_runs_are_counted(recorder: Recorder) -> None:
 
 
 def test_an_outside_watcher_is_asked_in_its_own_time() -> None:
-    watcher, engine = Watcher(), Engine(simulated_spec(ramgape.load_instance("paper:46"), budget=50))
-    assert watcher.frame(0.0) is None
-    watcher.heed(engine)
-    assert not watcher.wanted
-    first = watcher.frame(1.0)
+    monitor, engine = ProgressMonitor(), Engine(simulated_spec(ramgape.load_instance("paper:46"), budget=50))
+    assert monitor.frame(0.0) is None
+    monitor.observe(engine)
+    assert not monitor.wanted
+    first = monitor.frame(1.0)
     assert first is not None
     assert first.first == "0 of 50 pulls in 1 s"
-    assert watcher.wanted
+    assert monitor.wanted
 
 
 SCRIPT = """

@@ -19,8 +19,8 @@ from ramgape.storage import open_store, upgrade
 from ramgape.studies.exchange import PATTERN
 from ramgape.studies.remote import RemoteBackend
 from ramgape.studies.report import write_time
+from ramgape.trials.monitoring import ProgressMonitor
 from ramgape.trials.progress import Progress
-from ramgape.trials.watching import Watcher
 from tests.fake_server import Asked, Says, fake_server
 from tests.servers import open_server
 
@@ -225,9 +225,9 @@ def test_a_run_that_is_watched(server_url: str, monkeypatch: pytest.MonkeyPatch)
     """How far it is comes from the server."""
     seen: list[Progress] = []
     noted: list[tuple[int, bool]] = []
-    note = Watcher.note
+    note = ProgressMonitor.note
     monkeypatch.setattr(
-        Watcher, "note", lambda self, at, budget: (noted.append((at.samples, budget)), note(self, at, budget))
+        ProgressMonitor, "note", lambda self, at, budget: (noted.append((at.samples, budget)), note(self, at, budget))
     )
     with Study.create("models", ARMS, storage=server_url, budget=12, **RANGED) as study:
         result = study.run(lambda arm: 0.5, progress=True, callback=seen.append)
@@ -237,13 +237,13 @@ def test_a_run_that_is_watched(server_url: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_watcher_of_what_is_elsewhere() -> None:
-    watcher = Watcher()
-    assert watcher.frame(0.0) is None
-    watcher.note(Progress(30, 10**7, 0.25, 0.1, 3), budget=False)
-    assert not watcher.wanted
-    frame = watcher.frame(5.0)
+    monitor = ProgressMonitor()
+    assert monitor.frame(0.0) is None
+    monitor.note(Progress(30, 10**7, 0.25, 0.1, 3), budget=False)
+    assert not monitor.wanted
+    frame = monitor.frame(5.0)
     assert frame is not None
-    assert watcher.wanted
+    assert monitor.wanted
     assert "30 pulls in 5 s" in str(frame)
-    watcher.note(Progress(30, 120, 0.25, None, 3), budget=True)
-    assert "30 of 120 pulls" in str(watcher.frame(6.0))
+    monitor.note(Progress(30, 120, 0.25, None, 3), budget=True)
+    assert "30 of 120 pulls" in str(monitor.frame(6.0))

@@ -68,7 +68,7 @@ def errors_of(kind: str, noise: str, runs: int, seed: int, **options: Any) -> tu
     arms, wrong, ended = np.tile(np.array([0, 1]), 4_000), 0, 0
     for _ in range(runs):
         engine = Engine(spec)
-        engine.learn_many(arms, make(kind, 0.1, 4_000, generator).ravel(), heed=True)
+        engine.learn_many(arms, make(kind, 0.1, 4_000, generator).ravel(), may_stop=True)
         ended += engine.stopped == "confidence"
         wrong += engine.stopped == "confidence" and bool(engine.answer()[1])
     return wrong, ended

@@ -64,8 +64,8 @@ def test_two_values_are_found_from_sums_of_powers(direction: Any) -> None:
                 engine = Engine(make_spec(["A", "B", "C"], epsilon=0.1, direction=direction, alarm="off"))
                 for arm, share in ((0, chance), (1, 0.5), (2, 0.0)):
                     first = generator.random(300) < share
-                    engine.learn_many(np.full(300, arm), np.where(first, pair[0], pair[1]), heed=False)
-                engine.learn_many(np.zeros(len(more), np.int64), np.array(more, float), heed=False)
+                    engine.learn_many(np.full(300, arm), np.where(first, pair[0], pair[1]), may_stop=False)
+                engine.learn_many(np.zeros(len(more), np.int64), np.array(more, float), may_stop=False)
                 return two_values(engine.spec, engine.arms)
 
             assert told() == pytest.approx(tuple(pair), rel=1e-4)

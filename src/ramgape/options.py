@@ -127,7 +127,7 @@ class _Words(dict[str, str]):
         if name == "questions":
             from ramgape.questions import QUESTIONS
 
-            return ", ".join(kind.written for kind in QUESTIONS.values())
+            return ", ".join(kind.written.partition("[")[0] for kind in QUESTIONS.values())
         if name == "policies":
             from ramgape.policies import POLICIES
 
@@ -159,7 +159,8 @@ class MainOptions(TypedDict, total=False):
         at={PLAN: {"panel": RUNS, "default": PLANNED_TRIALS, "help":
             "A simulated search gives up, undecided, after this many trials; more take longer to simulate."}})]
     question: Annotated["Question | str", Option(GOAL, NAME, entries=(*ALL, COMMANDS, LOWER_BOUND), default="pareto",
-        help="The question: {questions}.", at={COMMANDS: {"default": "best"}, LOWER_BOUND: {"help":
+        help="The question: {questions} (more: ramgape list questions).",
+        at={COMMANDS: {"default": "best"}, LOWER_BOUND: {"help":
             "The question: pareto or best, the only ones for which a lower bound is known."}})]
     rare: Annotated[float | None, Option(GOAL, NUMBER, help=
         "The arms of the answer need enough trials to have shown events of this frequency, 0.02 for example, with "

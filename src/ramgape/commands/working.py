@@ -24,9 +24,9 @@ from ramgape.search.result import Stopped
 from ramgape.studies.exchange import MOST_AT_ONCE, Pull
 from ramgape.studies.running import Runner
 from ramgape.studies.study import Study
-from ramgape.trials.calls import Calls, Limits
+from ramgape.trials.calls import Limits, PendingCalls
 from ramgape.trials.choice import engine_of
-from ramgape.trials.watching import watched
+from ramgape.trials.monitoring import monitored
 
 Reward = Literal["output", "elapsed", "outcomes"]
 
@@ -119,15 +119,15 @@ def at_work(
     seconds: float = math.inf,
 ) -> Iterator[Worker]:
     """A worker on a study, whose leases are renewed meanwhile."""
-    with engine_of(trials.for_pull, workers) as engine, watched(None) as watcher:
+    with engine_of(trials.for_pull, workers) as engine, monitored(None) as monitor:
 
         def begin(pull: Pull) -> Future[Any]:
             worker.begun += 1
             return engine.start(trials.for_pull, pull)
 
         limits = Limits()
-        calls = Calls(engine, begin, limits)
-        worker = Worker(study, calls, limits, name, lease, watcher, None, trials=trials, most=most, seconds=seconds)
+        calls = PendingCalls(engine, begin, limits)
+        worker = Worker(study, calls, limits, name, lease, monitor, None, trials=trials, most=most, seconds=seconds)
         with worker.renewing():
             yield worker
 

@@ -67,16 +67,16 @@ def advance(
 
 
 @kernel
-def replay(learn, compare, stop, arms, memory, searches, problems, chosen, rewards, heed):
+def replay(learn, compare, stop, arms, memory, searches, problems, chosen, rewards, may_stop):
     """Learn rewards that are already there, in their order; returns how many.
 
-    If `heed` is true it ends where the stopping rule speaks. Otherwise all of them are known to have come before.
+    If `may_stop` is true it ends where the stopping rule speaks. Otherwise all of them are known to have come before.
     """
     search, problem = searches[0], problems[0]
     for number in range(len(chosen)):
         learn(arms, memory, search, problem, chosen[number], rewards[number])
         compare(arms, memory, search, problem, chosen[number])
-        if search.ready and stop(arms, memory, search, problem) and heed:
+        if search.ready and stop(arms, memory, search, problem) and may_stop:
             search.stopped = PROVED
             return number + 1
     return len(chosen)

@@ -19,8 +19,8 @@ from ramgape.data.batch import Place
 from ramgape.data.blocks import Blocks
 from ramgape.data.missing import NA_REMARK, is_missing
 from ramgape.errors import InvalidData, InvalidReward, known_name, located, require, shorten
-from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder
+from ramgape.search.drift_check import DriftCheck
 from ramgape.search.engine import Engine
 from ramgape.search.outcome import of_arm
 from ramgape.search.samples import Sample
@@ -57,7 +57,7 @@ class Accumulator:
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
         self._adder = Adder(spec)
         self._sample = Sample() if spec.modelled else None
-        self._watch = None if spec.drift is None else Watch(spec.drift, len(self._numbers))
+        self._watch = None if spec.drift is None else DriftCheck(spec.drift, len(self._numbers))
         self._state = self._adder.new_state(max(16, len(self._numbers)))
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         self._rows_waiting = 0

@@ -48,8 +48,8 @@ from ramgape.core.table import (
 from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
 from ramgape.questions import Question
-from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder, kept_columns, make_look, make_rule, make_state
+from ramgape.search.drift_check import DriftCheck
 from ramgape.search.items_exact import Known, know
 from ramgape.search.outcome import Outcome, check_outcome, check_reward
 from ramgape.search.policy_state import ask_policy
@@ -80,7 +80,7 @@ class Engine(Spending):
         self._limit = spec.limit
         # Arms that may come later have their part of the accepted probability of an alarm.
         part = len(spec.names) / (spec.expected_arms or len(spec.names))
-        self.watch = None if spec.drift is None else Watch(part * spec.drift, len(spec.names))
+        self.drift_check = None if spec.drift is None else DriftCheck(part * spec.drift, len(spec.names))
         self._pending = [0] * len(spec.names)
         self._under_way = 0
         self.elsewhere = 0.0  # money that was spent on arms which take part no longer
@@ -145,7 +145,7 @@ class Engine(Spending):
         spec: Spec,
         statistics: State,
         sample: Sample | None = None,
-        watch: Watch | None = None,
+        drift_check: DriftCheck | None = None,
         *,
         another_bound: bool = False,
     ) -> Engine:
@@ -157,11 +157,11 @@ class Engine(Spending):
             spec: What is asked, of as many arms as there are names.
             statistics: The state of at least as many arms, made for the same rewards and the same risk.
             sample: The rewards themselves, where they were kept.
-            watch: What watched them, if anything did.
+            drift_check: Of these rewards, if there is one.
             another_bound: The state is that of a search with another bound: what that has found is no statistic.
         """
         engine = cls(spec)
-        engine.sample, engine.watch = sample, watch
+        engine.sample, engine.drift_check = sample, drift_check
         learning = spec.risk.kernels(spec.assumption)
         with engine._tables() as state:
             state.take(statistics, kept_columns(spec) - learning.narrowed if another_bound else None)
@@ -174,7 +174,7 @@ class Engine(Spending):
         other._hold(self.state.copy())
         other._pending = self._pending.copy()
         other.sample = deepcopy(self.sample)
-        other.watch = None if self.watch is None else self.watch.copy()
+        other.drift_check = None if self.drift_check is None else self.drift_check.copy()
         return other
 
     @property
@@ -251,7 +251,7 @@ class Engine(Spending):
     @property
     def alarms(self) -> tuple[Alarm, ...]:
         """The arms whose rewards speak against what every proof assumes; none where nothing is watched."""
-        return () if self.watch is None else self.watch.alarms(self.spec.names)
+        return () if self.drift_check is None else self.drift_check.alarms(self.spec.names)
 
     @property
     def lacks_trials(self) -> Mask:
@@ -467,8 +467,8 @@ class Engine(Spending):
         """Take down and learn one reward; tells whether the stopping rule speaks."""
         if self.sample is not None:
             self.sample.add(arm, reward)
-        if self.watch is not None:
-            self.watch.add(arm, reward)
+        if self.drift_check is not None:
+            self.drift_check.add(arm, reward)
         return self._learn(arm, reward)
 
     def _learn(self, arm: int, reward: float) -> bool:
@@ -490,22 +490,22 @@ class Engine(Spending):
             self._reason = reason
             self.rows.searches[0].stopped = PROVED if reason == "confidence" else ENDED
 
-    def heed(self) -> None:
+    def apply_stop(self) -> None:
         """Ask the stopping rule, of a search whose last rewards were learnt without asking."""
         if self._record.ready and self.rule.stop(*self.rows.records):
             self._record.stopped = PROVED
 
-    def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, heed: bool = True) -> int:
+    def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, may_stop: bool = True) -> int:
         """Learn rewards in their order, like as many calls of `tell`, until the stop; returns how many those were.
 
-        With `heed` false all are learnt: somebody who knew where the rule stood has found that they led to no stop.
+        With `may_stop` false all are learnt: somebody who knew where the rule stood has found that they led to no stop.
         """
         self._ahead = None
-        if heed:
+        if may_stop:
             room = 0 if self._record.stopped else max(self.spec.limit - self.samples, 0)
             arms, rewards = arms[:room], rewards[:room]
         functions = (self.rule.learn, self.rule.compare, self.rule.stop)
-        made: int = replay(*functions, *self.rows, arms.tolist(), rewards.tolist(), heed)
+        made: int = replay(*functions, *self.rows, arms.tolist(), rewards.tolist(), may_stop)
         self._keep(arms[:made], rewards[:made])
         return made
 
@@ -513,8 +513,8 @@ class Engine(Spending):
         """What else goes by rewards that have been learnt, in their order."""
         if self.sample is not None:
             self.sample.add_many(arms, rewards)
-        if self.watch is not None:
-            self.watch.add_many(arms, rewards)
+        if self.drift_check is not None:
+            self.drift_check.add_many(arms, rewards)
 
     def add_up(self, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
         """Learn rewards whose order means nothing. They count from the next `look` on, which is due when all are in."""
@@ -530,7 +530,7 @@ class Engine(Spending):
         self._ahead = None
         make_look(self.spec, self.spec.bound)(*self.rows)
 
-    def look(self, *, heed: bool = True) -> None:
+    def look(self, *, may_stop: bool = True) -> None:
         """Make the box of every arm from its sums, compare all arms, and ask the stopping rule, if it is to be heeded.
 
         A bound that narrows its boxes would in the course of a search have kept the best of every moment: that is as
@@ -541,7 +541,7 @@ class Engine(Spending):
         self._record.next_look = 0
         for changed in range(len(records[0])):
             self.rule.compare(*records, changed)
-        if self._record.ready and self.rule.stop(*records) and heed:
+        if self._record.ready and self.rule.stop(*records) and may_stop:
             self._record.stopped = PROVED
 
     def state_bytes(self) -> bytes | None:
@@ -561,7 +561,7 @@ class Engine(Spending):
     @property
     def _written(self) -> tuple[NDArray[Any], ...]:
         """The tables that rewards have led to."""
-        return self.state[:-1] if self.watch is None else (*self.state[:-1], self.watch.table)
+        return self.state[:-1] if self.drift_check is None else (*self.state[:-1], self.drift_check.table)
 
     def restore(self, state: bytes) -> None:
         """Go on from the state of an engine with the same `stamp`. What is under way stays as it is."""

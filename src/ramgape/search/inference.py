@@ -267,9 +267,9 @@ def _certified(
 def looked_at_early(engine: Engine) -> Engine:
     """The same search as if it had asked for no more initial pulls than evidence needs: what is known by now."""
     spec = replace(engine.spec, initial_trials=engine.spec.first_looks[0])
-    looked = Engine.from_statistics(spec, engine.state, engine.sample, engine.watch)
+    looked = Engine.from_statistics(spec, engine.state, engine.sample, engine.drift_check)
     looked.elsewhere = engine.elsewhere
-    looked.look(heed=False)
+    looked.look(may_stop=False)
     return looked
 
 

@@ -32,7 +32,7 @@ from ramgape.core.table import PROBLEM, PROVED, State, arm_columns, empty_memory
 from ramgape.errors import InvalidReward, require, shorten
 from ramgape.policies import policy_module
 from ramgape.questions.of_outcomes import Asked, Plan
-from ramgape.search.alarms import Watch
+from ramgape.search.drift_check import DriftCheck
 from ramgape.search.engine import Engine
 from ramgape.search.lanes import MEAN, Lane
 from ramgape.search.outcome import Outcome, check_price, outcome_of
@@ -114,10 +114,10 @@ class OutcomeEngine(Engine):
         self._planned: tuple[int, int] = (-1, -1)
         super().__init__(spec, seed)
         self.sample = None
-        self.watch = None
-        self.watches: list[Watch] = []
+        self.drift_check = None
+        self.watches: list[DriftCheck] = []
         if spec.drift is not None:
-            self.watches = [Watch(spec.drift / len(self.lanes), len(spec.names)) for _ in self.lanes]
+            self.watches = [DriftCheck(spec.drift / len(self.lanes), len(spec.names)) for _ in self.lanes]
 
     def _first_state(self) -> State:
         spec = self._asked
@@ -262,18 +262,18 @@ class OutcomeEngine(Engine):
         first = self.lanes[0].rows.arms[arm]
         row.average, row.variance, row.cut = first.average, first.variance, 0
 
-    def learn_many(self, arms: NDArray[np.int64], rewards: Any, *, heed: bool = True) -> int:
+    def learn_many(self, arms: NDArray[np.int64], rewards: Any, *, may_stop: bool = True) -> int:
         """Learn trials in their order, like as many calls of `tell`; returns how many those were.
 
         Args:
             arms: The arm of each.
             rewards: Their outcomes by name.
-            heed: Whether the stopping rule is asked.
+            may_stop: Whether the stopping rule is asked.
         """
         for place, (arm, outcomes) in enumerate(zip(arms.tolist(), rewards, strict=True)):
-            if heed and (self._record.stopped or self.samples >= self._limit):
+            if may_stop and (self._record.stopped or self.samples >= self._limit):
                 return place
-            if self._take(arm, outcomes) and heed:
+            if self._take(arm, outcomes) and may_stop:
                 self.end()
         return len(arms)
 
@@ -301,13 +301,13 @@ class OutcomeEngine(Engine):
             if row.pulls:
                 self.note(row, arm)
 
-    def look(self, *, heed: bool = True) -> None:
+    def look(self, *, may_stop: bool = True) -> None:
         self.make_boxes()
         rows = self.rows
         search = rows.searches[0]
         search.next_look = 0
         has_begun(rows.arms, search, rows.problems[0])
-        if search.ready and self._asked.policy not in BY_BOXES and self._stop(*rows.records) and heed:
+        if search.ready and self._asked.policy not in BY_BOXES and self._stop(*rows.records) and may_stop:
             self.end()
 
     # ------------------------------------------------------------------------------------------------------- deciding

@@ -54,8 +54,8 @@ class SingleOutcomeEngine(OutcomeEngine):
         super().finish(reason)
         self.inner.finish(reason)
 
-    def heed(self) -> None:
-        self.inner.heed()
+    def may_stop(self) -> None:
+        self.inner.apply_stop()
         self._follow()
 
     def add_up(self, arms: NDArray[np.int64], rewards: Any) -> None:
@@ -64,9 +64,9 @@ class SingleOutcomeEngine(OutcomeEngine):
         pairs = zip(arms.tolist(), rewards, strict=True)
         self.inner.add_up(arms, np.array([self._asked.outcomes.values(each, arm)[0] for arm, each in pairs]))
 
-    def look(self, *, heed: bool = True) -> None:
+    def look(self, *, may_stop: bool = True) -> None:
         self.make_boxes()
-        self.inner.look(heed=heed)
+        self.inner.look(may_stop=may_stop)
         self._follow()
 
     def _follow(self) -> None:

@@ -25,9 +25,9 @@ from ramgape.simulation.simulation import Source, simulated_spec, warn
 from ramgape.simulation.sweep import Sweep
 from ramgape.simulation.truth import TrueArms
 from ramgape.statistics.proportions import clopper_pearson
+from ramgape.trials.monitoring import runs_monitored
 from ramgape.trials.pieces import Makers, check_executor, engine_for
 from ramgape.trials.progress import check_callback
-from ramgape.trials.watching import runs_watched
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -218,7 +218,7 @@ def replicate(
     begun = time.perf_counter()
     points, count = check_checkpoints(checkpoints, spec)
     sweep = Sweep(known, spec, range(seed, seed + runs), points, keep)
-    with runs_watched(options.get("progress"), runs, lambda: sweep.waiting) as show, engine_for(executor) as engine:
+    with runs_monitored(options.get("progress"), runs, lambda: sweep.waiting) as show, engine_for(executor) as engine:
         for finished in sweep.run(engine):
             show(finished)
             if callback is not None:

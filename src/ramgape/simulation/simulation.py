@@ -29,8 +29,8 @@ from ramgape.simulation.runs import Ending, is_wrong
 from ramgape.simulation.truth import TrueArms
 from ramgape.simulation.vectors import simulate_vectors
 from ramgape.trials.history import SELDOM, Recorder
+from ramgape.trials.monitoring import monitored
 from ramgape.trials.progress import Callback, check_callback, progress_of
-from ramgape.trials.watching import watched
 
 NOTED = 250_000  # trials up to which a search is made in parts for those who take notes of it
 
@@ -71,10 +71,10 @@ def simulate(
     engine = Engine(spec, seed)
     recorder = Recorder(engine, SELDOM)
     try:
-        with watched(options.get("progress")) as watcher:
+        with monitored(options.get("progress")) as monitor:
             for _ in play(engine, known, seed, recorder=recorder):
-                if watcher is not None:
-                    watcher.heed(engine)
+                if monitor is not None:
+                    monitor.observe(engine)
                 if callback is not None and callback(progress_of(engine)):
                     engine.finish("callback")
     except KeyboardInterrupt:

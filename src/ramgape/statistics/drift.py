@@ -75,7 +75,7 @@ WATCH = np.dtype(
 )
 
 
-def empty_watch(arm_count: int) -> Table:
+def empty_drift_table(arm_count: int) -> Table:
     """Arms of which nothing has been seen."""
     table = new_table(arm_count, WATCH)
     table["gaps"] = 1
@@ -160,7 +160,7 @@ def judge(row, reward, threshold):
 
 
 @kernel
-def watch_many(table, arms, rewards, threshold):
+def check_many(table, arms, rewards, threshold):
     """Watch rewards of several arms, in their order."""
     for number in range(len(arms)):
         judge(table[arms[number]], rewards[number], threshold)

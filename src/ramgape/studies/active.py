@@ -62,10 +62,10 @@ class ActiveArms:
             self._record(arm, reward)
             self.pay(np.array([arm]), np.array([math.nan if price is None else price]))
 
-    def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, heed: bool) -> int:
+    def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, may_stop: bool) -> int:
         """Learn rewards in their order; return how many came before the end."""
         places = np.flatnonzero(self._rows[arms] >= 0)
-        used = self._engine.learn_many(self._rows[arms[places]], rewards[places], heed=heed)
+        used = self._engine.learn_many(self._rows[arms[places]], rewards[places], may_stop=may_stop)
         last = len(arms) if used == len(places) else int(places[used - 1]) + 1 if used else 0
         self._record_all(arms[:last], rewards[:last])
         return last

@@ -40,7 +40,7 @@ from ramgape.studies.state import StudyState
 from ramgape.trials.progress import Progress, progress_of
 
 if TYPE_CHECKING:
-    from ramgape.trials.watching import Watcher
+    from ramgape.trials.monitoring import ProgressMonitor
 
 NUMBER = attrgetter("number")  # of a pull
 ANOTHER_KEY = "a new one: this one is that of another request, which was carried out"
@@ -367,9 +367,9 @@ class LocalBackend(Backend):
         """How far it is, as far as this process knows."""
         return self._look(lambda state: progress_of(state.engine))
 
-    def show(self, watcher: Watcher) -> None:
+    def show(self, monitor: ProgressMonitor) -> None:
         """Tell somebody who watches where the search stands, as far as this process knows it."""
-        self._look(lambda state: watcher.heed(state.engine))
+        self._look(lambda state: monitor.observe(state.engine))
 
     def _look(self, look: Callable[[StudyState], Given]) -> Given:
         if self.session.known is not None:

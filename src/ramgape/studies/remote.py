@@ -37,7 +37,7 @@ from ramgape.studies.specification import StudySpec
 from ramgape.trials.progress import Progress
 
 if TYPE_CHECKING:
-    from ramgape.trials.watching import Watcher
+    from ramgape.trials.monitoring import ProgressMonitor
 
 Json = dict[str, Any]
 
@@ -301,9 +301,9 @@ class RemoteBackend(Backend):
         self._heed(found["done"], asked_for == [found[name] for name in ("limit", "spend", "arms", "epsilon")])
         return found
 
-    def show(self, watcher: Watcher) -> None:
+    def show(self, monitor: ProgressMonitor) -> None:
         """Tell somebody who watches how far it is."""
-        watcher.note(self.progress(), self.spec.search.goal == "budget")
+        monitor.note(self.progress(), self.spec.search.goal == "budget")
 
     def _get(self, path: str, form: answers.Check, query: Mapping[str, object] | None = None) -> Json:
         found: Json = self._study.call("GET", path, query=query, wait=LONG_WAIT, form=form)

@@ -28,13 +28,13 @@ from ramgape.search.outcome import Outcome
 from ramgape.search.result import Result, Stopped
 from ramgape.studies.entries import checked_outcome
 from ramgape.studies.exchange import MOST_AT_ONCE, RUN_LEASE
-from ramgape.trials.calls import Calls, Limits, error_of, make_limits
+from ramgape.trials.calls import Limits, PendingCalls, error_of, make_limits
 from ramgape.trials.choice import Workers, engine_of
 from ramgape.trials.executors import is_async
+from ramgape.trials.monitoring import ProgressMonitor, monitored
 from ramgape.trials.one_trial import await_trial, make_trial
 from ramgape.trials.progress import Callback, check_callback
-from ramgape.trials.trying import check_takes, wants_generator
-from ramgape.trials.watching import Watcher, watched
+from ramgape.trials.trial_loop import check_takes, wants_generator
 
 if TYPE_CHECKING:
     from ramgape.studies.exchange import Pull
@@ -80,15 +80,15 @@ def run_study(
     grace = check_grace(asked["grace"])
     with (
         engine_of(make, workers, slots, timeout=limits.timeout, resources=asked["resources"]) as engine,
-        watched(progress, lambda: engine.waiting) as watcher,
+        monitored(progress, lambda: engine.waiting) as monitor,
     ):
 
         def begin(pull: Pull) -> Future[Any]:
             item = () if study.spec.search.items is None else (pull.item,)
             return engine.start(make, pull.arm, pull.seed, *item, name=pull.id, alone=runner.is_last_try(pull))
 
-        calls = Calls(engine, begin, limits)
-        runner = Runner(study, calls, limits, worker, lease, watcher, callback, grace)
+        calls = PendingCalls(engine, begin, limits)
+        runner = Runner(study, calls, limits, worker, lease, monitor, callback, grace)
         with runner.renewing():
             return runner.to_the_end()
 
@@ -108,11 +108,11 @@ class Runner:
     def __init__(
         self,
         study: Study,
-        calls: Calls[Pull],
+        calls: PendingCalls[Pull],
         limits: Limits,
         worker: str | None,
         lease: float,
-        watcher: Watcher | None,
+        monitor: ProgressMonitor | None,
         callback: Callback | None,
         grace: float = 0.0,
     ) -> None:
@@ -121,7 +121,7 @@ class Runner:
         self.limits = limits
         self.worker = worker or f"{platform.node() or 'run'}:{os.getpid()}:{secrets.token_hex(3)}"
         self.lease = lease
-        self.watcher = watcher
+        self.monitor = monitor
         self.callback = callback
         self.grace = grace
         self.tries: Counter[str] = Counter()  # of a pull, by its first id: how often it was to be tried again
@@ -159,7 +159,7 @@ class Runner:
         """What has ended it: nothing but its goal, or somebody who wants no more of it."""
         pause = SHORTEST_WAIT
         while True:
-            for pull in self._exchange(min(self.calls.room, self.left)):
+            for pull in self._exchange(min(self.calls.free, self.left)):
                 self.calls.start(pull, self.pauses.pop(first_id(pull), 0.0))
             if self.calls.busy:
                 pause = SHORTEST_WAIT
@@ -171,7 +171,7 @@ class Runner:
                 return "open"
             elif not self.left:
                 return "callback"
-            elif not self.calls.room:
+            elif not self.calls.free:
                 self.calls.wait()
             else:
                 time.sleep(pause)  # the rest is with others
@@ -200,7 +200,7 @@ class Runner:
 
     def _exchange(self, count: int) -> Sequence[Pull]:
         """Tell what came out, and ask for so many pulls besides those under way."""
-        told, failed, lost, known = self.untold, self.failed, self.lost, self.calls.under_way
+        told, failed, lost, known = self.untold, self.failed, self.lost, self.calls.in_progress
         if not (told or failed or lost or count):
             return ()
         more: dict[str, Any] = {"count": count, "worker": self.worker, "lease": self.lease, "known": known}
@@ -211,8 +211,8 @@ class Runner:
 
     def _tell_watcher(self) -> None:
         """Say where the study stands, if somebody wants to know."""
-        if self.watcher is not None and self.watcher.wanted:
-            self._patiently(partial(self.study.backend.show, self.watcher))
+        if self.monitor is not None and self.monitor.wanted:
+            self._patiently(partial(self.study.backend.show, self.monitor))
 
     def _is_ended(self) -> bool:
         """Whether the callback wants to end it here; an error if no trial can be made any more."""
@@ -275,11 +275,11 @@ class Runner:
 
     def _wait_a_little(self) -> None:
         """After an interrupt: take what still comes in for some seconds, or until the next one."""
-        self.calls.rest_no_more()
+        self.calls.drop_delayed()
         end = self.calls.now + self.grace
         while self.calls.busy and self.calls.now < end:
-            if self.watcher is not None:
-                self.watcher.remark = f"interrupted: up to {self.grace:g} s for what runs; Ctrl-C again cancels it"
+            if self.monitor is not None:
+                self.monitor.remark = f"interrupted: up to {self.grace:g} s for what runs; Ctrl-C again cancels it"
             self._collect(self.calls.wait(end))
 
     def _keep(self) -> None:
@@ -309,7 +309,7 @@ class Runner:
                 error.args = (f"{error}{words}",)
 
     def _renew(self) -> None:
-        pulls = [*self.calls.under_way, *(pull for pull, _ in self.untold)]
+        pulls = [*self.calls.in_progress, *(pull for pull, _ in self.untold)]
         if pulls:
             self.study.renew(pulls, self.lease)
 

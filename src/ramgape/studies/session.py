@@ -135,7 +135,7 @@ class StudySession:
         start = 0
         while start < len(seen.arms):
             stop = min(start + recorder.pulls_until_next, len(seen.arms))
-            again.learn_many(seen.part(start, stop), heed=False)
+            again.learn_many(seen.part(start, stop), may_stop=False)
             recorder.note()
             start = stop
         return recorder.points()

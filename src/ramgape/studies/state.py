@@ -94,9 +94,9 @@ class StudyState:
         self._decision: tuple[object, ...] = ()
         self._decision_text = ""
 
-    def learn_many(self, seen: Seen, *, heed: bool) -> int:
+    def learn_many(self, seen: Seen, *, may_stop: bool) -> int:
         """Learn observations in their order, with their prices; return how many came before the end."""
-        used = self.active.learn_many(seen.arms, seen.learned, heed=heed)
+        used = self.active.learn_many(seen.arms, seen.learned, may_stop=may_stop)
         if seen.prices is not None:
             self.active.pay(seen.arms[:used], seen.prices[:used])
         return used
@@ -489,7 +489,7 @@ class StudyState:
                 learned: Any = rows[0].reward if self.learns_rewards else self.outcomes_of(rows)[0]  # type: ignore[index]
                 self.active.tell(rows[0].arm, learned, rows[0].price)
             else:
-                used = self.learn_many(columns_of(rows, self.outcomes_of(rows)), heed=True)
+                used = self.learn_many(columns_of(rows, self.outcomes_of(rows)), may_stop=True)
             if self.engine.stopped:
                 self.stopped_at = self.told + used
         self._write_down(rows)
@@ -594,7 +594,7 @@ class StudyState:
         self.outcome_names = names_in(row)
         self._learn(row._replace(stopped_at=row.told), seen, batches)
         if self.spec.retired:
-            self.engine.heed()  # the last observation may be of an arm that went
+            self.engine.apply_stop()  # the last observation may be of an arm that went
         self.stopped_at = row.told if self.engine.stopped else None
         self.catch_up(row._replace(stopped_at=self.stopped_at), seen.part(0, 0), (), pulls, None)
         self.changes.specification = row.specification
@@ -617,14 +617,14 @@ class StudyState:
             place = batch.place - self.told
             if place >= used:
                 break
-            self.learn_many(seen.part(start, place), heed=False)
+            self.learn_many(seen.part(start, place), may_stop=False)
             start = place + batch.size
             self.add_up(seen.part(place, start))
-            self.engine.look(heed=start == used and row.stopped_at is not None)
+            self.engine.look(may_stop=start == used and row.stopped_at is not None)
         last = used if row.stopped_at is None else max(used - 1, start)
-        self.learn_many(seen.part(start, last), heed=False)
+        self.learn_many(seen.part(start, last), may_stop=False)
         if row.stopped_at is not None:
-            self.learn_many(seen.part(last, used), heed=True)
+            self.learn_many(seen.part(last, used), may_stop=True)
 
 
 def names_in(row: StudyRow) -> list[str]:

@@ -127,15 +127,15 @@ class Clock:
 
 
 class Begun(NamedTuple):
-    """A call that has begun as the how-manieth, and until when it is waited for."""
+    """A call in progress: its number in the order of beginning, and its deadline."""
 
     asked: Any
     number: int
     deadline: float
 
 
-class Resting(NamedTuple):
-    """A call that is not to begin before its time."""
+class Delayed(NamedTuple):
+    """A call that must not begin before its time."""
 
     due: float
     asked: Any
@@ -144,8 +144,8 @@ class Resting(NamedTuple):
 ASKED = attrgetter("asked")
 
 
-class Calls(Generic[Asked]):
-    """Calls under way, each known by what was asked for.
+class PendingCalls(Generic[Asked]):
+    """Calls in progress, by what was asked for.
 
     Args:
         engine: What makes them.
@@ -156,15 +156,15 @@ class Calls(Generic[Asked]):
     def __init__(self, engine: TrialEngine, begin: Callable[[Asked], Future[Any]], limits: Limits) -> None:
         self._engine, self._begin, self._limits = engine, begin, limits
         self._begun: dict[Future[Any], Begun] = {}  # in the order of their deadlines
-        self._resting: list[Resting] = []
+        self._delayed: list[Delayed] = []
         self._clock = Clock()
         self._next = -np.inf  # nothing begins before
         self._count = 0
 
     @property
-    def under_way(self) -> list[Asked]:
-        """What was asked for and has not been handed over yet."""
-        return [*map(ASKED, list(self._begun.values())), *map(ASKED, list(self._resting))]
+    def in_progress(self) -> list[Asked]:
+        """What was asked for and is not handed over yet."""
+        return [*map(ASKED, list(self._begun.values())), *map(ASKED, list(self._delayed))]
 
     @property
     def now(self) -> float:
@@ -173,21 +173,21 @@ class Calls(Generic[Asked]):
 
     @property
     def busy(self) -> bool:
-        """Whether anything is under way."""
-        return bool(self._begun or self._resting)
+        """Whether any call is in progress."""
+        return bool(self._begun or self._delayed)
 
     @property
-    def room(self) -> int:
-        """How many more may begin at this moment. What has ended is to be handed over first."""
-        free = self._engine.slots() - len(self._resting) - len(self._begun)
+    def free(self) -> int:
+        """How many more calls may begin now. Hand over those that have ended first."""
+        free = self._engine.slots() - len(self._delayed) - len(self._begun)
         if self._limits.interval:
             free = min(free, int(self._clock.now() >= self._next))
         return max(free, 0)
 
     def start(self, asked: Asked, pause: float = 0.0) -> None:
-        """Begin a call, or have it rest for so many seconds first."""
+        """Begin a call, perhaps after a pause in seconds."""
         if pause:
-            self._resting.append(Resting(self._clock.now() + pause, asked))
+            self._delayed.append(Delayed(self._clock.now() + pause, asked))
             return
         self._next = self._clock.now() + self._limits.interval
         self.adopt(asked, self._begin(asked))
@@ -204,15 +204,14 @@ class Calls(Generic[Asked]):
     def wait(self, until: float = np.inf) -> list[tuple[Asked, Future[Any]]]:
         """Wait until a call has ended; those that have, in the order of their beginnings.
 
-        None have where there was no room and there is now: the next one is due; nor where that moment has come, or
-        where nothing is under way and there may be no room for long. Where there was room, whoever waits wants no more
-        of it.
+        Returns none if the next call may begin, if the moment `until` has come, or if no call is in progress and none
+        may begin soon.
         """
-        full = not self.room
+        full = not self.free
         while True:
             self._wake()
             ended = self.ended()
-            if ended or not (self.busy or full) or (full and self.room) or self._clock.now() >= until:
+            if ended or not (self.busy or full) or (full and self.free) or self._clock.now() >= until:
                 return ended
             moment = min(self._next_moment(full), until)
             seconds = None if moment == np.inf else max(moment - self._clock.now(), 0.0)
@@ -221,18 +220,18 @@ class Calls(Generic[Asked]):
                 return ended
 
     def _wake(self) -> None:
-        """Begin what has rested, as the rate allows; who was to be first is."""
-        for each in sorted(self._resting, key=lambda resting: resting.due):
+        """Begin delayed calls as the rate allows, the earliest first."""
+        for each in sorted(self._delayed, key=lambda delayed: delayed.due):
             if self._clock.now() >= max(each.due, self._next):
-                self._resting.remove(each)
+                self._delayed.remove(each)
                 self.start(each.asked)
 
     def _next_moment(self, full: bool) -> float:
         """When something is to be done even if no call ends before."""
-        moments = [max(each.due, self._next) for each in self._resting]
+        moments = [max(each.due, self._next) for each in self._delayed]
         if self._begun:
             moments.append(next(iter(self._begun.values())).deadline)
-        if full and len(self._begun) + len(self._resting) < self._engine.slots():
+        if full and len(self._begun) + len(self._delayed) < self._engine.slots():
             moments.append(self._next)
         return min(moments, default=np.inf)
 
@@ -265,13 +264,13 @@ class Calls(Generic[Asked]):
             late.set_exception(TimeoutError(f"a trial took more than {self._limits.timeout:g} s; {became}"))
             yield begun, late
 
-    def rest_no_more(self) -> None:
-        """What has not begun never will."""
-        self._resting.clear()
+    def drop_delayed(self) -> None:
+        """Drop the calls that have not begun."""
+        self._delayed.clear()
 
     def cancel(self) -> None:
-        """Nobody waits any longer for what is under way."""
-        self.rest_no_more()
+        """Cancel all calls."""
+        self.drop_delayed()
         self._engine.cancel(list(self._begun))
 
     def let_end(self) -> None:

@@ -18,23 +18,23 @@ from ramgape.search.outcome_spec import make_any_spec
 from ramgape.search.result import Result, Stopped
 from ramgape.trials.calls import make_limits
 from ramgape.trials.history import Recorder
+from ramgape.trials.monitoring import ProgressMonitor, monitored
 from ramgape.trials.progress import Callback, check_callback, progress_of
-from ramgape.trials.trying import Manner, Trying
-from ramgape.trials.watching import Watcher, watched
+from ramgape.trials.trial_loop import TrialLoop, TrialSettings
 
 
-def listener(recorder: Recorder, watcher: Watcher | None, callback: Callback | None) -> Callable[[], object]:
+def listener(recorder: Recorder, monitor: ProgressMonitor | None, callback: Callback | None) -> Callable[[], object]:
     """What hears of every reward: who takes notes, whoever watches, and the callback, which may end the search."""
     engine = recorder.engine
-    if watcher is not None:
-        watcher.heed(engine)
+    if monitor is not None:
+        monitor.observe(engine)
     elif callback is None:
         return recorder.note
 
     def hear() -> object:
         recorder.note()
-        if watcher is not None:
-            watcher.heed(engine)
+        if monitor is not None:
+            monitor.observe(engine)
         return None if callback is None else callback(progress_of(engine))
 
     return hear
@@ -81,7 +81,7 @@ def identify(
     """
     names = arms if isinstance(arms, str | bytes) or not isinstance(arms, Iterable) else list(arms)
     spec = make_any_spec(names, options)
-    manner = manner_of(complete(options, IDENTIFY))
+    settings = settings_of(complete(options, IDENTIFY))
     require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
     check_callback(callback)
     seed = None if seed is None else check_seed(seed)
@@ -89,32 +89,32 @@ def identify(
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
     engine = make_engine(spec, seed)
     recorder = Recorder(engine)
-    trying = Trying(engine, pull, names, seed, manner)
+    loop = TrialLoop(engine, pull, names, seed, settings)
     try:
-        with watched(options.get("progress")) as watcher:
-            trying.heard = listener(recorder, watcher, callback)
-            trying.to_the_end()
+        with monitored(options.get("progress")) as monitor:
+            loop.heard = listener(recorder, monitor, callback)
+            loop.to_the_end()
     except KeyboardInterrupt:
         engine.finish("interrupted")
     except Exception as error:
         with contextlib.suppress(Exception):  # some exceptions refuse attributes; they must arrive all the same
-            error.partial_result = found(trying, "error", seed)  # type: ignore[attr-defined]
+            error.partial_result = found(loop, "error", seed)  # type: ignore[attr-defined]
             error.add_note(f"ramgape: after {engine.samples} rewards; what they show is in this error's partial_result")
         raise
-    return replace(found(trying, None, seed), history=recorder.points())
+    return replace(found(loop, None, seed), history=recorder.points())
 
 
-def found(trying: Trying, stopped: Stopped | None, seed: int | None) -> Result:
+def found(loop: TrialLoop, stopped: Stopped | None, seed: int | None) -> Result:
     """What a search has found, with what became of its trials."""
-    result = infer(trying.engine, stopped, seed, quality=trying.quality)
-    if not trying.turns.held or result.goal_reached:
+    result = infer(loop.engine, stopped, seed, quality=loop.quality)
+    if not loop.turns.held or result.goal_reached:
         return result
-    note = f"not counted, because earlier trials had not ended: {plural(trying.turns.held, 'result')}"
+    note = f"not counted, because earlier trials had not ended: {plural(loop.turns.held, 'result')}"
     return replace(result, notes=(*result.notes, note))
 
 
-def manner_of(asked: Mapping[str, Any]) -> Manner:
+def settings_of(asked: Mapping[str, Any]) -> TrialSettings:
     """How trials are made, from the options."""
     workers = whole(asked["workers"], "workers", "a whole number of at least 1", 1)
     require(isinstance(asked["in_order"], bool), "in_order", "true or false", asked["in_order"])
-    return Manner(workers, make_limits(asked, asked["retries"]), asked["in_order"])
+    return TrialSettings(workers, make_limits(asked, asked["retries"]), asked["in_order"])

@@ -162,13 +162,13 @@ def remembered_moments(session: StudySession) -> list[Past]:
     step, start = max(count // (MOST // 2), 1), 0
     for place, size in [*((batch.place, batch.size) for batch in batches if batch.place < count), (count, 0)]:
         for first in range(start, place, step):
-            ledger.learn_many(seen.part(first, min(first + step, place)), heed=False)
+            ledger.learn_many(seen.part(first, min(first + step, place)), may_stop=False)
             if engine.ready:
                 past.append(moment_of(engine))
         start = place + size
         if size:
             ledger.add_up(seen.part(place, start))
-            engine.look(heed=False)
+            engine.look(may_stop=False)
             if engine.ready:
                 past.append(moment_of(engine))
     return past

@@ -21,8 +21,8 @@ from ramgape.search.result import Expectation
 from ramgape.storage.records import StudyRow
 from ramgape.studies.local import LocalBackend
 from ramgape.studies.session import StudySession
+from ramgape.trials.monitoring import Forecaster
 from ramgape.trials.remaining import expect_pulls
-from ramgape.trials.watching import Forecaster
 from ramgape.web.frame import make_frame
 from ramgape.web.history import History
 from ramgape.web.snapshot import Snapshot, make_picture, take_snapshot
@@ -52,7 +52,7 @@ def event(name: str, data: Any, number: int | None = None) -> bytes:
 
 
 class Slot:
-    """What one watcher is to be sent next: one event, the latest, and a frame that it needs for that."""
+    """What one monitor is to be sent next: one event, the latest, and a frame that it needs for that."""
 
     def __init__(self) -> None:
         self._event: bytes | None = None
@@ -165,7 +165,7 @@ class StudyStream:
                 self._loop.call_soon_threadsafe(self._changed.set)
 
     async def events(self, known: str | None = None) -> AsyncIterator[bytes]:
-        """The stream of one watcher.
+        """The stream of one monitor.
 
         Args:
             known: The number of the last event that it has.
@@ -303,7 +303,7 @@ class ListStream:
         """What has changed since one began to watch: `changed` with rows, `gone` with numbers.
 
         Args:
-            sees: Whether this watcher may see a study of that name.
+            sees: Whether this monitor may see a study of that name.
         """
         yield RETRY
         await self._look()
@@ -338,7 +338,7 @@ class ListStream:
     def _refresh(self) -> None:
         """In a thread: a row that is as it was stays the same object, and of one that rests nothing is asked.
 
-        Studies that are there from the start are not described before they change: no watcher is sent them.
+        Studies that are there from the start are not described before they change: no monitor is sent them.
         """
         begun = time.thread_time()
         found: dict[int, tuple[Any, dict[str, Any]]] = {}

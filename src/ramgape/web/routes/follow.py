@@ -79,7 +79,7 @@ async def events(
 
 
 async def followed(studies: OpenStudies, row: StudyRow, known: str | None, most: int | None) -> AsyncIterator[bytes]:
-    """The stream of one watcher: what does not depend on observations first, while these may still be read."""
+    """The stream of one monitor: what does not depend on observations first, while these may still be read."""
     yield RETRY + event("frame", make_frame(row, StudySpec.from_text(row.specification)))
     opened: OpenStudy = await studies.opened(row.id)
     shown = counting(1)

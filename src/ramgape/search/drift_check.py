@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from ramgape.core.rows import load, store
 from ramgape.core.table import Table
 from ramgape.search.result import Alarm, AlarmKind
-from ramgape.statistics.drift import BETS, empty_watch, watch_many
+from ramgape.statistics.drift import BETS, check_many, empty_drift_table
 
 AT_ONCE = 64  # rewards that wait: reading and writing the table costs as much as watching ten
 
 assert get_args(AlarmKind) == BETS
 
 
-class Watch:
+class DriftCheck:
     """Watches the rewards of every arm, in the order in which they come.
 
     Args:
@@ -30,7 +30,7 @@ class Watch:
 
     def __init__(self, level: float, arm_count: int) -> None:
         self._level = level
-        self._table = empty_watch(arm_count)
+        self._table = empty_drift_table(arm_count)
         self._arms, self._rewards = array("q"), array("d")
 
     @property
@@ -67,7 +67,7 @@ class Watch:
         seen, places = np.unique(arms, return_inverse=True)
         part = self._table[seen]
         rows = load(part)
-        watch_many(rows, places.tolist(), rewards.tolist(), self.threshold)
+        check_many(rows, places.tolist(), rewards.tolist(), self.threshold)
         store(rows, part)
         self._table[seen] = part
 
@@ -79,7 +79,7 @@ class Watch:
         """
         more = arm_count - len(self._table)
         if more > 0:
-            known, self._table = self.table, empty_watch(arm_count)
+            known, self._table = self.table, empty_drift_table(arm_count)
             self._table[: len(known)] = known
             there = (self._table["alarm"] > 0) & (self._table["evidence"] >= self.threshold)
             self._table["alarm"] = np.where(there, self._table["seen"], 0)
@@ -88,7 +88,7 @@ class Watch:
         """Forget all arms but these, whose numbers are then their places here. Alarms stay as they are."""
         self._table = self.table[list(arms)]
 
-    def copy(self) -> Watch:
+    def copy(self) -> DriftCheck:
         """The same, to go on with elsewhere."""
         other = copy(self)
         other._table = self.table.copy()

@@ -1,8 +1,8 @@
-"""The trials of a search: a user's function is called for the arms that the engine asks for, and told what comes out.
+"""The trials of a search: call the user's function for the arms that the engine asks for, and report the rewards.
 
-One plain call after the other is a short loop, which every search begins with that has no more to it. With several
-calls under way, calls that must be awaited, and limits it is the loop over `Calls`. Then the next arm is decided as if
-those under way were back and had shown nothing new, and results count in the order of asking (trials/asking.py).
+Plain calls, one after the other, are a short loop. Several calls at a time, awaited calls and limits need a loop over
+`PendingCalls`. It decides the next arm as if the calls in progress had ended and shown nothing new, and counts results
+in the order of asking (trials/asking.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ramgape.search.estimands import counts_in_order
 from ramgape.search.outcome import Outcome
 from ramgape.search.quality import TrialQuality, with_names
 from ramgape.trials.asking import AskingOrder
-from ramgape.trials.calls import Calls, Limits, error_of
+from ramgape.trials.calls import Limits, PendingCalls, error_of
 from ramgape.trials.choice import engine_of
 from ramgape.trials.executors import is_async
 
@@ -107,7 +107,7 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class TrialSettings:
     """How a search makes its trials: how many at once, within which limits, and whether they count in order."""
 
     workers: int
@@ -115,7 +115,7 @@ class Manner:
     in_order: bool
 
 
-class Trying:
+class TrialLoop:
     """A search whose trials are calls of a function.
 
     Args:
@@ -124,7 +124,7 @@ class Trying:
             have to be awaited.
         arms: What it is given for each of them.
         seed: Where the randomness comes from.
-        manner: How its trials are made.
+        settings: How its trials are made.
         heard: Called after every reward that was learnt; something true ends the search.
     """
 
@@ -134,19 +134,19 @@ class Trying:
         pull: Callable[..., Any],
         arms: Sequence[Any],
         seed: int | None,
-        manner: Manner,
+        settings: TrialSettings,
         heard: Callable[[], object] | None = None,
     ) -> None:
-        self.engine, self.pull, self.arms, self.manner, self.heard = engine, pull, arms, manner, heard
+        self.engine, self.pull, self.arms, self.settings, self.heard = engine, pull, arms, settings, heard
         self.entropy: Any = np.random.SeedSequence(seed).entropy
         self.items = engine.spec.items
         after = 1 if self.items is None else 2
         check_takes(pull, after)
         self.generator = np.random.default_rng(seed) if wants_generator(pull, after) else None
         # One generator serves all calls, one after the other, unless they may overlap.
-        self.overlaps = manner.workers > 1 or manner.limits.timeout is not None
+        self.overlaps = settings.workers > 1 or settings.limits.timeout is not None
         strict = counts_in_order(engine.spec)
-        self.turns = Turns(manner.in_order or strict, stays=strict)
+        self.turns = Turns(settings.in_order or strict, stays=strict)
         self.failures: Counter[int] = Counter()  # by arm: calls that have failed and were tried again
         self.timeouts: Counter[int] = Counter()
 
@@ -160,14 +160,14 @@ class Trying:
     def to_the_end(self) -> None:
         """Make trials until the search is over, or an error or an interrupt ends it."""
         left = None
-        if self.manner.workers == 1 and self.manner.limits.is_plain and not is_async(self.pull):
+        if self.settings.workers == 1 and self.settings.limits.is_plain and not is_async(self.pull):
             left = self._one_by_one()
             if left is None:
                 return
-        limits = self.manner.limits
+        limits = self.settings.limits
         make = self._await if is_async(self.pull) else self._make
-        with engine_of(make, self.manner.workers, timeout=limits.timeout) as engine:
-            calls: Calls[Call] = Calls(engine, partial(engine.start, make), limits)
+        with engine_of(make, self.settings.workers, timeout=limits.timeout) as engine:
+            calls: PendingCalls[Call] = PendingCalls(engine, partial(engine.start, make), limits)
             if left is not None:
                 arm, more = left
                 self.engine.reserve(arm)
@@ -191,12 +191,12 @@ class Trying:
                 engine.finish("callback")
         return None
 
-    def _several(self, calls: Calls[Call]) -> None:
+    def _several(self, calls: PendingCalls[Call]) -> None:
         engine = self.engine
         asked = engine.arms["pulls"] + engine.pending  # of each arm: how many pulls
         try:
             while not engine.stopped:
-                while calls.room and not (calls.busy and engine.is_enough()):
+                while calls.free and not (calls.busy and engine.is_enough()):
                     arm = engine.ask()
                     if arm is None:
                         break
@@ -229,7 +229,7 @@ class Trying:
 
     def _again(self, call: Call, error: BaseException) -> tuple[Call, float]:
         """The next attempt at a call that has failed, and after how many seconds; or the error, if there is none."""
-        pause = self.manner.limits.pause_after(error, call.attempt, self.entropy, PAUSES, call.arm, call.turn)
+        pause = self.settings.limits.pause_after(error, call.attempt, self.entropy, PAUSES, call.arm, call.turn)
         if pause is None:
             raise error
         (self.timeouts if isinstance(error, TimeoutError) else self.failures)[call.arm] += 1

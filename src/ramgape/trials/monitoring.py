@@ -81,7 +81,7 @@ class Forecaster:
         return None if self._total is None else Expectation(max(round(self._total) - samples, 1), self._at_least)
 
 
-class Watcher:
+class ProgressMonitor:
     """Knows where a search stands, for a display that asks in its own time.
 
     Args:
@@ -96,7 +96,7 @@ class Watcher:
         self._standing: Standing | None = None
         self._timed: tuple[float, int] | None = None  # when the pace was first measured, and after how many pulls
 
-    def heed(self, engine: Engine) -> None:
+    def observe(self, engine: Engine) -> None:
         """Tell where a search stands, if that is wanted; to be called after every reward, by whoever tells it."""
         if self.wanted:
             self.wanted = False
@@ -138,19 +138,19 @@ class Watcher:
         return shown
 
 
-class watched(displayed):  # noqa: N801 - read as the verb of a `with`
+class monitored(displayed):  # noqa: N801 - read as the verb of a `with`
     """Gives somebody who watches a search, if anybody does.
 
     Args:
         progress: As for `displayed`.
-        waiting: As for `Watcher`.
+        waiting: As for `ProgressMonitor`.
     """
 
     def __init__(self, progress: bool | None, waiting: Callable[[], str] = str) -> None:
-        self._watcher = Watcher(waiting)
+        self._watcher = ProgressMonitor(waiting)
         super().__init__(progress, self._watcher.frame)
 
-    def __enter__(self) -> Watcher | None:  # type: ignore[override]
+    def __enter__(self) -> ProgressMonitor | None:  # type: ignore[override]
         return self._watcher if super().__enter__() else None
 
     def __exit__(self, *_: object) -> None:
@@ -159,7 +159,7 @@ class watched(displayed):  # noqa: N801 - read as the verb of a `with`
 
 
 @contextmanager
-def runs_watched(
+def runs_monitored(
     progress: bool | None, runs: int, waiting: Callable[[], str] = str
 ) -> Iterator[Callable[[int], object]]:
     """What wants to hear how many of so many searches are finished, and shows it if somebody watches.
