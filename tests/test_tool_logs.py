@@ -289,6 +289,52 @@ def test_a_table_has_the_same_arms_in_every_form(name: str, tmp_path: Path) -> N
         assert len(str(caught.value).splitlines()) == 1
 
 
+# ------------------------------------------------------------------------------------------ studies
+
+
+@pytest.mark.parametrize("case", ["hyperfine", "inspect", "lm-eval", "criterion", "mlflow"])
+def test_a_log_is_imported_into_a_study(case: str, tmp_path: Path) -> None:
+    files, _, means = CASES[case]
+    paths = sorted(path for each in files for path in LOGS.glob(each))
+    found = [arm for path in paths for arm in _imported(path, tmp_path, sorted(means()))]
+    if case != "criterion":  # whose files have the same benchmark
+        assert {arm.name: (pytest.approx(arm.mean)) for arm in found} == {
+            arm: mean for arm, (_, mean) in means().items()
+        }
+    assert found
+
+
+def _imported(path: Path, folder: Path, arms: list[str]) -> list[Any]:
+    if "criterion" in path.parts:
+        arms = ["fib 20", "fib 21"]
+    storage = f"sqlite:///{folder / 'studies.db'}"
+    name = f"{path.parent.name}-{path.name}"
+    with ramgape.Study.create(name, arms, storage=storage, assumption="unknown", budget=1000) as study:
+        count = study.import_trials(path)
+        result = study.result()
+        assert count == result.trials > 0
+        return [arm for arm in result.arms if arm.trials]
+
+
+@pytest.mark.filterwarnings("ignore:arms are read from column")
+@pytest.mark.parametrize("name", ["german.csv", "packed.csv.gz", "array.json", "table.parquet", "table.xlsx"])
+def test_a_table_of_any_form_is_imported_into_a_study(name: str, tmp_path: Path) -> None:
+    from tests.cli_support import call
+
+    TABLES[name][0](frame(), tmp_path / name)
+    storage = f"sqlite:///{tmp_path / 'studies.db'}"
+    ramgape.Study.create("s", ["Ä", "B"], storage=storage, assumption="unknown", budget=1000).close()
+    found = call("study", "import", "s", str(tmp_path / name), "--storage", storage)
+    assert found.exit_code == 0, found.output
+    assert "80 trials imported" in found.stdout
+    bad = frame().assign(score="high")
+    TABLES[name][0](bad, tmp_path / name)
+    found = call("study", "import", "s", str(tmp_path / name), "--storage", storage, "--reward-column", "score")
+    assert found.exit_code == 2
+    assert found.stderr.splitlines()[-1].startswith("error: ")
+    assert f"{name}, line 2: score must be a number, got 'high'" in found.stderr
+
+
 # ------------------------------------------------------------------------------------ what is wrong
 
 

@@ -24,8 +24,8 @@ FILE, START = "Data", "Start"
 ARM_COLUMN = "The column, or key, with the arms' names. Default: arm, or the only text column."
 REWARD_COLUMN = "The column, or key, with the rewards. Default: reward, or the only numeric column."
 BLOCK_COLUMN = "The column, or key, with what trials of several arms share, in a study created with --shared."
-FORM = "csv, or jsonl: one JSON object a line. Default: by the ending of the file; csv for a stream."
-SOURCE = "A file that ends in .csv or .jsonl (.gz is unpacked); - for standard input."
+FORM = "csv, or jsonl: one JSON object a line. Default: by the file; csv for a stream."
+SOURCE = "A table or log of any kind that ramgape analyze reads; - for standard input."
 TARGET = "A file that ends in .csv or .jsonl; - for standard output."
 TRIALS = "A file with trials made already: .csv with a header, or .jsonl with one JSON object a line; - for stdin."
 
@@ -46,11 +46,13 @@ def import_trials(
 
     If any row is invalid, nothing is imported. Files written by `export` are imported without loss.
     """
-    chosen = form_of(file, form)
-    with waiting("importing"), opened_study(name, storage) as study, reading(file) as stream:
-        columns = {"arm_column": arm_column, "reward_column": reward_column, "block_column": block_column}
-        with options_named():
-            count = study.import_trials(stream, chosen, **columns)
+    columns = {"arm_column": arm_column, "reward_column": reward_column, "block_column": block_column}
+    with waiting("importing"), opened_study(name, storage) as study, options_named():
+        if form is None and file != STANDARD_INPUT:
+            count = study.import_trials(file, **columns)
+        else:
+            with reading(file) as stream:
+                count = study.import_trials(stream, form_of(file, form), **columns)
         done = study.done
     if as_json:
         write_json({"imported": count, "done": done})

@@ -84,6 +84,19 @@ def name_of(path: str | os.PathLike[str] | IO[str]) -> str:
     return str(name) if isinstance(name, (str, os.PathLike)) and name else "standard input"
 
 
+class NamedText(io.TextIOWrapper):
+    """Text from bytes, with the name that errors call it."""
+
+    def __init__(self, file: Any, name: str) -> None:
+        super().__init__(file, encoding="utf-8-sig", newline="")
+        self._called = name
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return self._called
+
+
 def check_path(path: object, method: str) -> None:
     """A path, or a stream that can do what is asked of it."""
     if isinstance(path, str | os.PathLike):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
-from ramgape.common.files import BoundedLines
+from ramgape.common.files import BoundedLines, NamedText
 from ramgape.common.formatting import list_names, plural
 from ramgape.data.columns import is_number
 from ramgape.data.file_rows import FileOptions, FileRows, Layout
@@ -30,7 +33,17 @@ from ramgape.data.formats import (
     runs,
 )
 from ramgape.data.item_tables import SAMPLE, Units
-from ramgape.data.source import FEATHER, LARGEST_DOCUMENT, PARQUET, ZIP, Source, expand, open_source, refuse_content
+from ramgape.data.source import (
+    FEATHER,
+    IN_MEMORY,
+    LARGEST_DOCUMENT,
+    PARQUET,
+    ZIP,
+    Source,
+    expand,
+    open_source,
+    refuse_content,
+)
 from ramgape.data.text_rows import (
     CHUNK,
     DELIMITERS,
@@ -462,6 +475,35 @@ def _analyze_outcomes(
     assert reading is not None
     many = f"{len(files):,} files, " if len(files) > 1 else ""
     return replace(reading.infer(), understood=many + understood)
+
+
+@contextmanager
+def rewritten(path: str | os.PathLike[str], layout: Layout) -> Iterator[tuple[IO[str], Layout] | None]:
+    """A log, or a table of another form, as CSV with commas; None of what is such a table, or JSON lines, already.
+
+    Args:
+        path: The file.
+        layout: The columns that are given; those of a log are found.
+    """
+    with open_source(path) as source, tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
+        found = recognize(source, AS_IT_SHOWS)
+        rows, kept = found.rows, None
+        if found.format is not None:
+            log = merge(found.format, [(label, found.records) for label in _file_labels([path])], layout)
+            rows, layout = log.rows, layout._replace(arm=log.layout.arm, reward=log.layout.reward)
+            kept = {layout.arm, layout.block, *log.outcomes}
+        elif found.kind in ("CSV", "JSON lines") and os.fspath(path).endswith((".csv", ".jsonl")):
+            yield None
+            return
+        assert rows is not None
+        places = [place for place, name in enumerate(rows.header) if kept is None or name in kept]
+        to = NamedText(file, os.fspath(path))
+        writer = csv.writer(to)
+        writer.writerow([rows.header[place] for place in places])
+        while part := rows.part()[1]:
+            writer.writerows([[row[place] for place in places] for row in part])
+        to.seek(0)
+        yield to, layout
 
 
 def describe(kind: str, layout: Layout) -> str:

@@ -469,15 +469,24 @@ class Study:
         `export_trials` wrote come back without loss.
 
         Args:
-            path: The file, or an open stream.
-            form: "csv" with a header, or "jsonl" with one JSON object a line. Default: from the file's ending.
+            path: The file, or an open stream. A file may also be a table or a log of any kind that `ramgape.analyze`
+                reads; what it is shows by its content.
+            form: "csv" with a header, or "jsonl" with one JSON object a line. Default: by the file.
             arm_column: The column with the arms. Default: `arm`, or the only text column.
             reward_column: The column with the rewards. Default: `reward`, or the only numeric column. Where trials have
                 several outcomes, all numeric columns are outcomes.
             block_column: The column with the blocks, in a study created with `shared`: see `tell`.
         """
-        columns = arm_column, reward_column, block_column
-        rows = read_rows(path, format_of(path, form), *columns, outcomes=self.measured)
+        if form is None and isinstance(path, str | os.PathLike):
+            from ramgape.data.file_rows import Layout
+            from ramgape.data.files import rewritten
+
+            with rewritten(path, Layout(arm_column, reward_column, None, block_column)) as table:
+                if table is not None:
+                    stream, found = table
+                    columns = {"arm_column": found.arm, "reward_column": found.reward, "block_column": found.block}
+                    return self.import_trials(stream, "csv", **columns)
+        rows = read_rows(path, format_of(path, form), arm_column, reward_column, block_column, outcomes=self.measured)
         with ImportBuffer() as trials:
             self._read_into(trials, rows)
             if trials.count:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import tempfile
 import time
@@ -16,6 +15,7 @@ from starlette.responses import Response
 
 import ramgape
 from ramgape.common.checks import check_text
+from ramgape.common.files import NamedText
 from ramgape.errors import RamgapeError, require
 from ramgape.options import StudyOptions
 from ramgape.search.explained import jsonable
@@ -242,21 +242,8 @@ async def import_file(
 
         def read_and_make() -> Any:
             columns = arm_column, reward_column
-            rows = read_rows(Uploaded(file, source), form, *columns, outcomes=opened.study.measured)
+            rows = read_rows(NamedText(file, source), form, *columns, outcomes=opened.study.measured)
             opened.study._read_into(spool, rows)
             return keyed(opened, key, digest.hexdigest(), make)()
 
         return Json(await opened.in_thread(read_and_make))
-
-
-class Uploaded(io.TextIOWrapper):
-    """A file that came with a request, by the name that errors call it."""
-
-    def __init__(self, file: Any, name: str) -> None:
-        super().__init__(file, encoding="utf-8-sig", newline="")
-        self._called = name
-
-    @property
-    def name(self) -> str:
-        """What the sender called it."""
-        return self._called
