@@ -14,10 +14,10 @@ from typing import Any
 from ramgape.common.formatting import list_names, plural
 from ramgape.core.pareto import pareto_front
 from ramgape.paper import paper
-from ramgape.paper.formatting import factor, format_interval
+from ramgape.paper.formatting import factor
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import FAMOUS, GROUPS, LINE_UPS, BenchmarkScale, LineUp, Method, group_of
-from ramgape.paper.section import Drawing, Finding, Section, figure, finding, note, section
+from ramgape.paper.section import Drawing, Finding, Section, figure, finding, grid, note, section
 from ramgape.paper.statistics import geometric_mean, standard_error
 from ramgape.paper.stopping import expected_pulls
 from ramgape.paper.tables import Columns, DataFile, Grid, Row, distinct, records, select, side_by_side, table
@@ -424,7 +424,7 @@ def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Sectio
         ],
         grids=[
             *(average_grid(own, LINE_UPS[noise], group) for noise, group, own in parts),
-            table("Errors", select(errors(rows), epsilon=None), ERROR_COLUMNS, note("errors")),
+            grid("errors", map(vars, select(errors(rows), epsilon=None)), note=note("errors")),
             *(
                 samples_grid(own, LINE_UPS[noise], group, each)
                 for noise, group, own in parts
@@ -495,36 +495,17 @@ def part_drawings(rows: Sequence[Row], scale: BenchmarkScale, noise: str, group:
 def average_grid(rows: Sequence[Row], line_up: LineUp, group: str) -> Grid:
     """What each method needs on average, as ratios."""
 
-    def shown(value: float | None, count: int) -> str:
-        return "" if value is None else f"{factor(value)} ({count})"
-
-    def worst(row: Row) -> str:
-        if row.worst is None or row.worst.ratio == 1.0:
-            return ""
-        return f"{row.worst.ratio:.2f} ± {row.worst.standard_error or 0.0:.2f}\n{row.worst.instance}"
-
-    columns: Columns[Row] = [
-        ("ε", lambda row: f"{row.epsilon:g}"),
-        ("method", lambda row: row.method),
-        ("samples / reference", lambda row: shown(row.over_least, row.least_count)),
-        (f"{line_up.paper.name} / samples", lambda row: shown(row.saving, row.saving_count)),
-        (f"samples / those of {line_up.rival.name}", lambda row: shown(row.over_rival, row.rival_count)),
-        ("the same at worst", worst),
-        ("fewest of all on", lambda row: f"{row.fewest} of {row.instances}"),
-        ("undecided on", lambda row: str(row.undecided)),
-        ("not run on", lambda row: str(row.not_run)),
-    ]
-    title = f"On average, {line_up.rewards}, {group} instances"
-    return table(title, stopping_averages(rows), columns, note("averages"))
-
-
-ERROR_COLUMNS: Columns[Row] = [
-    ("method", lambda row: row.method),
-    ("ended runs", lambda row: f"{row.ended:,}"),
-    ("wrong answers", lambda row: str(row.wrong)),
-    ("95 % interval of their probability", lambda row: format_interval(row.interval) if row.interval else ""),
-    ("undecided runs", lambda row: f"{row.undecided:,}"),
-]
+    cells = []
+    for row in stopping_averages(rows):
+        means = {"least": (row.over_least, row.least_count), "saved": (row.saving, row.saving_count)}
+        means["rival"] = row.over_rival, row.rival_count
+        shown = {name: f"{factor(mean)} ({count})" if mean else "" for name, (mean, count) in means.items()}
+        worst = row.worst if row.worst is not None and row.worst.ratio != 1.0 else None
+        told = worst and f"{worst.ratio:.2f} ± {worst.standard_error or 0.0:.2f}\n{worst.instance}"
+        cells.append({**vars(row), **shown, "worst": told})
+    values: dict[str, Any] = {"paper_method": line_up.paper.name, "rival_method": line_up.rival.name}
+    values |= {"rewards": line_up.rewards, "group": group}
+    return grid("averages", cells, note=note("averages"), **values)
 
 
 def samples_grid(rows: Sequence[Row], line_up: LineUp, group: str, epsilon: float) -> Grid:

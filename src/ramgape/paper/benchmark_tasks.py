@@ -12,7 +12,7 @@ from ramgape.options import DEFAULT_DELTA
 from ramgape.paper.formatting import display_name, factor, thousandths
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import BenchmarkScale
-from ramgape.paper.section import Drawing, Finding, Section, figure, finding, note, section
+from ramgape.paper.section import Drawing, Finding, Section, figure, finding, grid, note, section
 from ramgape.paper.statistics import geometric_mean, standard_error
 from ramgape.paper.tables import Columns, DataFile, Row, distinct, records, select, side_by_side, table
 from ramgape.problems.instances import load_instance
@@ -188,7 +188,6 @@ def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Sectio
     names = {"instances": ", ".join(field.instances), "averaged": ", ".join(field.averaged)}
     numbers = {"averages": averages(rows), "pulls": records(rows), "regrets": records(regrets)}
     ratio = "Pulls of one search, divided by those of another"
-    until = "Pulls until the best mean under a ceiling of the variance is known exactly"
     regret = "Best mean under a budget: mean regret × 1000"
     return section(
         "tasks",
@@ -207,7 +206,7 @@ def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Sectio
         ],
         grids=[
             table(ratio, by_problem, PULL_COLUMNS, "Below it both averages."),
-            table(until, exact, EXACT_COLUMNS, note("tasks_exact")),
+            grid("tasks_exact", ({**vars(row), "ratio": exact_ratio(row)} for row in exact), note=note("tasks_exact")),
             table(regret, by_rule, regret_columns, note("tasks_regret")),
         ],
         findings=list(findings(rows, regrets, outcomes)),
@@ -228,13 +227,6 @@ PULL_COLUMNS: Columns[Sequence[Row]] = [
     ("instance", lambda own: own[0].instance),
     ("epsilon", lambda own: f"{own[0].epsilon:g}"),
     *side_by_side(list(COMPARED), pulls_cell),
-]
-EXACT_COLUMNS: Columns[Row] = [
-    ("instance", lambda row: row.instance),
-    ("default", lambda row: f"{row.pulls:,.0f}"),
-    ("VA-LUCB", lambda row: f"{row.others:,.0f}"),
-    ("default / VA-LUCB", exact_ratio),
-    ("runs that ended", lambda row: f"{row.ended} and {row.others_ended} of {row.runs}"),
 ]
 
 

@@ -19,10 +19,10 @@ from ramgape.paper.formatting import display_name, factor, format_interval
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.paper import OWN
 from ramgape.paper.scale import LINE_UPS, Scale
-from ramgape.paper.section import Section, figure, note, section
+from ramgape.paper.section import Section, figure, grid, note, section
 from ramgape.paper.statistics import geometric_mean, standard_error
 from ramgape.paper.stopping import right, search_job
-from ramgape.paper.tables import Columns, DataFile, Row, distinct, flat, records, select, table
+from ramgape.paper.tables import DataFile, Row, distinct, flat, records, select
 from ramgape.statistics.proportions import ratio_interval
 
 Key = tuple[Any, ...]  # (kind, epsilon, pattern) or (kind, experiment, policy)
@@ -113,15 +113,23 @@ def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     ]
     values = {"rule_name": display_name(RULE), "paper_method": PAPER, "ours": OURS}
     trials, exact = plural(budgets[0].trials, "trial"), select(rows, experiment=2)
+    by_tolerance = [
+        {
+            "experiment": own[0].experiment,
+            "epsilon": own[0].epsilon,
+            "patterns": len(own),
+            **{side: fmean(getattr(row, side) for row in own) for side in ("paper", "ours")},
+            "fewer": geometric_mean([row.ratio for row in own]),
+            "ends": (min(row.ratio for row in own), max(row.ratio for row in own)),
+            "wrong": " / ".join(map(str, wrong_answers(own).values())),
+        }
+        for own in tolerances
+    ]
+    printed = [{**vars(row), "printed": paper.TOTALS[row.pattern][OWN]} for row in exact]
     grids = [
-        table("Samples to the same guarantee (ours)", tolerances, SAMPLE_COLUMNS, note("beyond_samples")),
-        table("Experiment 2: the exact Pareto set (ours)", exact, EXACT_COLUMNS),
-        table(
-            f"Regret after {paper.HORIZON:,} pulls (ours)",
-            by_rule,
-            BUDGET_COLUMNS,
-            note("beyond_regret", trials=trials),
-        ),
+        grid("beyond_samples", by_tolerance, note=note("beyond_samples")),
+        grid("beyond_exact", [{**row, "rerun": row["paper"]} for row in printed]),
+        grid("beyond_regret", map(regret_cells, by_rule), note=note("beyond_regret", trials=trials)),
     ]
     return section(
         "beyond",
@@ -133,6 +141,16 @@ def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
         drawings=[figure("beyond-samples", ([(OWN, series)], RULE), **values)],
         grids=[grid for grid in grids if grid.rows],
     )
+
+
+def regret_cells(own: Row) -> dict[str, Any]:
+    """A rule under a budget; ours is compared with the paper's: the ratio of regrets, and where ours gets below."""
+    cells = {"experiment": own.experiment, "policy": own.policy, **own.found}
+    if own.policy != RULE:
+        return {**cells, "ratio": "", "reached": ""}
+    row, interval = own.row, "" if own.row.interval is None else f"\n{format_interval(own.row.interval, 2)}"
+    ratio = "no wrong set seen" if row.ratio is None else f"{factor(row.ratio)}{interval}"
+    return {**cells, "ratio": ratio, "reached": f"{row.reached:,} pulls" if row.reached else "not reached"}
 
 
 def summarize(tolerances: Sequence[Sequence[Row]], budgets: Sequence[Row]) -> dict[str, Any]:
@@ -155,44 +173,3 @@ def summarize(tolerances: Sequence[Sequence[Row]], budgets: Sequence[Row]) -> di
 def wrong_answers(rows: Sequence[Row]) -> dict[str, int]:
     """How many answers do not keep their promise."""
     return {side: [getattr(row, f"{side}_right") for row in rows].count(False) for side in ("paper", "ours")}
-
-
-def regret_ratio(row: Row) -> str:
-    """The ratio of mean regrets with its interval."""
-    if row.ratio is None:
-        return "no wrong set seen"
-    return factor(row.ratio) + (f"\n{format_interval(row.interval, 2)}" if row.interval else "")
-
-
-def reached_at(row: Row) -> str:
-    """Where our regret gets below the other's last one."""
-    return "not reached" if row.reached is None else f"{row.reached:,} pulls"
-
-
-SAMPLE_COLUMNS: Columns[Sequence[Row]] = [
-    ("experiment", lambda own: str(own[0].experiment)),
-    ("ε", lambda own: f"{own[0].epsilon:g}"),
-    ("patterns", lambda own: str(len(own))),
-    ("the paper's", lambda own: f"{fmean(row.paper for row in own):,.0f}"),
-    ("ours", lambda own: f"{fmean(row.ours for row in own):,.0f}"),
-    ("times fewer", lambda own: factor(geometric_mean([row.ratio for row in own]))),
-    ("from, to", lambda own: " to ".join(factor(choose(row.ratio for row in own)) for choose in (min, max))),
-    ("wrong, theirs / ours", lambda own: " / ".join(map(str, wrong_answers(own).values()))),
-]
-EXACT_COLUMNS: Columns[Row] = [
-    ("pattern", lambda row: str(row.pattern)),
-    ("RAMGapE, printed", lambda row: f"{paper.TOTALS[row.pattern][OWN]:,}"),
-    ("RAMGapE, run again", lambda row: f"{row.paper:,}"),
-    ("ours", lambda row: f"{row.ours:,}"),
-    ("times fewer", lambda row: factor(row.ratio)),
-]
-BUDGET_COLUMNS: Columns[Row] = [
-    ("experiment", lambda row: str(row.experiment)),
-    ("rule", lambda row: display_name(row.policy)),
-    *regret.quality_columns(lambda row: row.found),
-    ("regret, ours / RAMGapE", lambda row: regret_ratio(row.row) if row.policy == RULE else ""),
-    (
-        f"as good as RAMGapE after {paper.HORIZON:,} from",
-        lambda row: reached_at(row.row) if row.policy == RULE else "",
-    ),
-]

@@ -12,9 +12,9 @@ from ramgape.paper.formatting import display_name, percent
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.paper import OWN, RA_LUCB
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import Drawing, Finding, Section, figure, finding, section
+from ramgape.paper.section import Drawing, Finding, Section, figure, finding, grid, section
 from ramgape.paper.stopping import gaps_of, search_job
-from ramgape.paper.tables import Columns, DataFile, table
+from ramgape.paper.tables import DataFile
 from ramgape.problems.instances import load_instance
 from ramgape.search.explained import restore
 from ramgape.search.result import ArmReport
@@ -44,15 +44,11 @@ def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
         for policy in paper.CONFIDENCE_POLICIES
         if (pattern, policy) not in outcomes
     )
-    columns: Columns[tuple[Key, Outcome]] = [
-        ("experiment", lambda row: paper.EXPERIMENTS[row[0][0]]),
-        ("pattern", lambda row: str(row[0][0])),
-        ("rule", lambda row: display_name(row[0][1])),
-        ("paper", lambda row: f"{printed(*row[0]):,}"),
-        ("ours", lambda row: f"{row[1]['samples']:,}"),
-        ("ratio", lambda row: f"{row[1]['samples'] / printed(*row[0]):.4f}"),
-        ("returned arms", lambda row: ", ".join(row[1]["front"])),
-        ("exact", lambda row: "yes" if row[1]["truth"]["exact"] else "NO"),
+    rows = [
+        {"experiment": paper.EXPERIMENTS[pattern], "pattern": pattern, "policy": policy, **outcome}
+        | {"printed": printed(pattern, policy), "ratio": outcome["samples"] / printed(pattern, policy)}
+        | {"returned": ", ".join(outcome["front"]), "exact": "yes" if outcome["truth"]["exact"] else "NO"}
+        for (pattern, policy), outcome in outcomes.items()
     ]
     return section(
         "2",
@@ -62,7 +58,7 @@ def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
         summary=summarize(outcomes),
         data_files=[arms_file(outcomes)],
         drawings=[drawing(outcomes, pattern) for pattern in dict.fromkeys(pattern for pattern, _ in outcomes)],
-        grids=[table("Total samples", list(outcomes.items()), columns, "Ratio: ours divided by the paper's.")],
+        grids=[grid("totals", rows)],
         findings=list(findings(outcomes)),
     )
 

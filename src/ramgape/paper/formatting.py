@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from ramgape.paper.looks import policy_look
 
 
@@ -62,13 +66,22 @@ def probability(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
 
 
+def places(value: float, digits: int = 5) -> str:
+    """A number without exponents, and without zeros at its end.
+
+    >>> places(0.000712), places(1.5, 2)
+    ('0.00071', '1.5')
+    """
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".")
+
+
 def format_interval(ends: tuple[float, float], digits: int = 5) -> str:
     """Two ends, without exponents.
 
     >>> format_interval((0.0, 0.000712)), format_interval((-0.05, 0.071), 2)
     ('0 to 0.00071', '-0.05 to 0.07')
     """
-    return " to ".join(f"{end:.{digits}f}".rstrip("0").rstrip(".") for end in ends)
+    return " to ".join(places(end, digits) for end in ends)
 
 
 def ordinal(place: int) -> str:
@@ -87,3 +100,13 @@ def ranked(place: int, superlative: str) -> str:
     ('the largest', 'the 2nd largest')
     """
     return f"the {superlative}" if place == 1 else f"the {ordinal(place)} {superlative}"
+
+
+FORMATS: dict[str, Callable[[Any], str]] = {  # by what stands behind the colon in the texts
+    "rule": display_name,
+    "percent": percent,
+    "factor": factor,
+    "thousandths": thousandths,
+    "probability": probability,
+    **{f"places{digits}": partial(places, digits=digits) for digits in (2, 3, 5)},
+}

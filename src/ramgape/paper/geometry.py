@@ -11,8 +11,8 @@ from ramgape.core.pareto import advantage, gaps, pareto_front
 from ramgape.paper import paper
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import Finding, Section, figure, finding, section
-from ramgape.paper.tables import Columns, DataFile, table
+from ramgape.paper.section import Finding, Section, figure, finding, grid, section
+from ramgape.paper.tables import DataFile
 from ramgape.paper.theory_figures import GapCase
 from ramgape.problems.distributions import Beta
 
@@ -72,11 +72,8 @@ def make_section(scale: Scale, seed: int, outcomes: Mapping[Any, Outcome]) -> Se
         f"case_{name}": {"arms": {arm: list(place) for arm, place in case.arms.items()}, **case.distances}
         for name, case in cases.items()
     }
-    columns: Columns[str] = [
-        ("", str),
-        ("case (a)", lambda name: f"{cases['a'].distances[name]:.4f}"),
-        ("case (b)", lambda name: f"{cases['b'].distances[name]:.4f}"),
-    ]
+    distances = {key: case.distances for key, case in cases.items()}
+    quantities = [{"name": name, **{key: found[name] for key, found in distances.items()}} for name in QUANTITIES]
     return section(
         "gaps",
         scale,
@@ -85,7 +82,7 @@ def make_section(scale: Scale, seed: int, outcomes: Mapping[Any, Outcome]) -> Se
         summary=summary,
         data_files=[DataFile("gaps", rows)],
         drawings=[figure("gaps", (list(cases.values()),))],
-        grids=[table("The quantities", QUANTITIES, columns)],
+        grids=[grid("gaps", quantities)],
         findings=list(findings(cases)),
     )
 

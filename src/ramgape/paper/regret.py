@@ -8,7 +8,7 @@ the paper does not have are shown as well, in no verdict on it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,9 +23,9 @@ from ramgape.paper.formatting import display_name, format_interval, name_outside
 from ramgape.paper.jobs import STAGES, Job, Outcome
 from ramgape.paper.paper import OWN, RA_LUCB
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import Finding, Section, figure, finding, section
+from ramgape.paper.section import Finding, Section, figure, finding, grid, section
 from ramgape.paper.statistics import mean_interval, middle_half_mean
-from ramgape.paper.tables import Columns, DataFile, side_by_side, table
+from ramgape.paper.tables import DataFile
 from ramgape.problems.instances import load_instance, paper_tables
 from ramgape.statistics.proportions import clopper_pearson
 
@@ -183,14 +183,12 @@ def make_section(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -
         figure("pulling-ratios", (shares, own["pareto_arms"] / own["arms"]), **values, number=experiment + 5),
     ]
 
-    def name(row: tuple[str, Any]) -> str:
-        return name_outside(row[0]) if row[0] in further else display_name(row[0])
-
-    qualities: Columns[Any] = [("rule", name), *quality_columns(lambda row: row[1])]
-    middle = ("regret, middle half", lambda row: f"{row[1]['middle_half_mean']:.5f}")
-    stages = side_by_side(("first quarter", "second", "third", "last"), percent, lambda row: row[1]["by_stage"])
-    note = "Intervals: bootstrap for the mean, Clopper-Pearson for the share."
-    whole = [("rule", name), ("all pulls", lambda row: percent(row[1]["mean"])), *stages]
+    names = {rule: name_outside(rule) if rule in further else display_name(rule) for rule in traces}
+    ends, three = (
+        {rule: {"name": names[rule], **each} for rule, each in found.items()}
+        for found in ({**results, **beside}, closer)
+    )
+    spent = [{"name": names[rule], **each} for rule, each in pareto_shares(traces).items()]
     return section(
         "regret",
         scale,
@@ -201,11 +199,9 @@ def make_section(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -
         data_files=trial_files(experiment, outcomes),
         drawings=drawings,
         grids=[
-            table(
-                "After the last pull", list({**results, **beside}.items()), [qualities[0], middle, *qualities[1:]], note
-            ),
-            table(f"Three rules over {plural(closer[OWN]['trials'], 'trial')}", list(closer.items()), qualities),
-            table("Share of pulls of Pareto arms", list(pareto_shares(traces).items()), whole),
+            grid("after_the_last_pull", ends.values()),
+            grid("three_rules", three.values(), trials=plural(closer[OWN]["trials"], "trial")),
+            grid("share_of_pulls", spent),
         ],
         findings=list(findings(experiment, outcomes)),
     )
@@ -252,16 +248,6 @@ def trial_files(experiment: int, outcomes: Outcomes) -> list[DataFile]:
     ]
     files = {"curves": curves, "trials": trials, "exploration": steered}
     return [DataFile(f"experiment{experiment}-{name}", rows) for name, rows in files.items()]
-
-
-def quality_columns(quality_of: Callable[[Any], Quality]) -> Columns[Any]:
-    """Columns of a table: mean regret and wrong sets, each with its interval."""
-    return [
-        ("regret, mean", lambda row: f"{quality_of(row)['mean']:.5f}"),
-        ("95 % interval", lambda row: format_interval(quality_of(row)["mean_interval"])),
-        ("wrong sets", lambda row: percent(quality_of(row)["wrong_share"])),
-        ("95 % interval", lambda row: " to ".join(map(percent, quality_of(row)["wrong_share_interval"]))),
-    ]
 
 
 def ranking_in_words(results: Mapping[str, Quality]) -> str:

@@ -7,6 +7,7 @@ for the constants of the paper. The code of an experiment computes the numbers a
 from __future__ import annotations
 
 import functools
+import string
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from importlib import resources
 from typing import Any, Literal
 
 from ramgape.paper import paper
-from ramgape.paper.tables import DataFile, Grid
+from ramgape.paper.formatting import FORMATS
+from ramgape.paper.tables import Columns, DataFile, Grid, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,28 @@ def texts() -> dict[str, Any]:
     return tomllib.loads(resources.files("ramgape.paper").joinpath("texts.toml").read_text(encoding="utf-8"))
 
 
+class _Words(string.Formatter):
+    """Texts with numbers: {share:percent} is written by `FORMATS`, both ends of an interval alike; None is empty."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if value is None:
+            return ""
+        if format_spec not in FORMATS:
+            return format(value, format_spec)
+        parts = value if isinstance(value, tuple | list) else [value]
+        return " to ".join(FORMATS[format_spec](part) for part in parts)
+
+
+WORDS = _Words()
+
+
 def fill(text: str, values: Mapping[str, Any]) -> str:
     """A text with its numbers filled in; lines may break anywhere.
 
     >>> fill("at most {cap:,}\\npulls, with δ = {paper.DELTA:g}", {"cap": 5000})
     'at most 5,000 pulls, with δ = 0.05'
     """
-    return " ".join(text.split()).format(paper=paper, **values)
+    return WORDS.vformat(" ".join(text.split()), (), {"paper": paper, **values})
 
 
 def finding(claim: str, holds: bool | None, each: Iterable[Mapping[str, Any]] = (), /, **values: Any) -> Finding:
@@ -89,6 +106,29 @@ def figure(name: str, arguments: tuple[Any, ...], /, **values: Any) -> Drawing:
     text = texts()["figures"][name]
     caption, file = fill(text["caption"], values), text.get("file", name).format(**values)
     return Drawing(file, text["function"], arguments, text.get("paper", "").format(**values), caption)
+
+
+def grid(
+    name: str, rows: Iterable[Any], /, further: Columns[Any] = (), note: str = "", folded: bool = False, **values: Any
+) -> Grid:
+    """A table by its name in the texts: each column is a heading and the text of a cell, with the row's own names.
+
+    Args:
+        rows: The records; one that is no mapping is called `row` in the cells.
+        further: Columns behind these, as functions.
+        note: Below it, where the text has none.
+        values: Other numbers of the title, the headings and the cells.
+    """
+    text = texts()["tables"][name]
+
+    def column(cell: str) -> Any:
+        return lambda row: WORDS.vformat(
+            cell, (), {"paper": paper, **values, **(row if isinstance(row, Mapping) else {"row": row})}
+        )
+
+    columns = [(fill(heading, values), column(cell)) for heading, cell in text["columns"]]
+    note = fill(text["note"], values) if "note" in text else note
+    return table(fill(text["title"], values), list(rows), [*columns, *further], note, folded)
 
 
 def note(name: str, /, **values: Any) -> str:

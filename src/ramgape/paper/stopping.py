@@ -18,8 +18,9 @@ from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.paper import OWN, RA_LUCB
 from ramgape.paper.scale import Scale
 from ramgape.paper.section import Finding, Section, figure, finding, section
+from ramgape.paper.section import grid as section_grid
 from ramgape.paper.statistics import geometric_mean, sign_flip_test, sign_test
-from ramgape.paper.tables import DataFile, Grid, table
+from ramgape.paper.tables import DataFile, Grid
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 
@@ -284,24 +285,15 @@ def common_parts(name: str, outcomes: Outcomes) -> dict[str, Any]:
 
 def grid(outcomes: Outcomes) -> Grid:
     """Means by tolerance, and how RAMGapE compares."""
-    rows = [
-        (epsilon, policy, samples(outcomes, epsilon, policy), compare_with(outcomes, epsilon, policy))
-        for epsilon in epsilons(outcomes)
-        for policy in paper.CONFIDENCE_POLICIES
-    ]
-    return table(
-        "Stopping times",
-        rows,
-        [
-            ("ε", lambda row: f"{row[0]:g}"),
-            ("patterns", lambda row: str(len(row[2]))),
-            ("rule", lambda row: display_name(row[1])),
-            ("mean pulls to stop", lambda row: f"{math.fsum(row[2].values()) / len(row[2]):,.0f}"),
-            ("RAMGapE stops first on", lambda row: "" if row[1] == OWN else f"{row[3].earlier} of {row[3].patterns}"),
-            ("pulls, RAMGapE / rule", lambda row: "" if row[1] == OWN else f"{row[3].ratio:.3f}"),
-        ],
-        "The last column is a geometric mean over the patterns.",
-    )
+    rows = []
+    for epsilon in epsilons(outcomes):
+        for policy in paper.CONFIDENCE_POLICIES:
+            pulls, versus = samples(outcomes, epsilon, policy), compare_with(outcomes, epsilon, policy)
+            other = versus._asdict() if policy != OWN else {}
+            first = f"{versus.earlier} of {versus.patterns}" if other else ""
+            row = {"epsilon": epsilon, "policy": policy, "patterns": len(pulls), "ratio": other.get("ratio")}
+            rows.append({**row, "mean": math.fsum(pulls.values()) / len(pulls), "first": first})
+    return section_grid("stopping_times", rows)
 
 
 def points(outcomes: Outcomes, epsilon: float, rival: str) -> list[tuple[float, float]]:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ramgape.paper import paper
-from ramgape.paper.formatting import format_interval
 from ramgape.paper.geometry import beta_with
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.paper import OWN
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import Finding, Section, figure, finding, section
+from ramgape.paper.section import Finding, Section, figure, finding, grid, section
 from ramgape.paper.stopping import gaps_of, plan_one, plan_tight
-from ramgape.paper.tables import Columns, DataFile, table
+from ramgape.paper.tables import DataFile
 from ramgape.problems.environments import Arm, Instance
 from ramgape.statistics.proportions import clopper_pearson
 
@@ -136,29 +135,11 @@ def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
             figure("theorem-1", (shown["budget"], seen, intervals, shown["bound"])),
         ],
         grids=[
-            table("The good event", events, EVENT_COLUMNS),
-            table("Pulls per arm (RAMGapE, Experiment 1)", caps_of(summary), CAP_COLUMNS),
+            grid("good_event", [{**row, "failed": row["runs"] - row["good"]} for row in events]),
+            grid("pulls_per_arm", caps_of(summary)),
         ],
         findings=list(findings(summary)),
     )
-
-
-EVENT_COLUMNS: Columns[Mapping[str, Any]] = [
-    ("δ", lambda row: f"{row['delta']:g}"),
-    ("runs", lambda row: str(row["runs"])),
-    ("good event failed", lambda row: str(row["runs"] - row["good"])),
-    ("95 % interval of its probability", lambda row: format_interval(row["failure_interval"], 3)),
-    ("wrong answers", lambda row: str(row["wrong"])),
-]
-CAP_COLUMNS: Columns[Mapping[str, Any]] = [
-    ("ε", lambda row: row["epsilon"]),
-    ("runs", lambda row: str(row["runs"])),
-    ("most pulls of an arm", lambda row: f"{row['largest']:,}"),
-    ("paper's cap", lambda row: f"{row['paper_cap']:,}"),
-    ("runs above it", lambda row: str(row["runs_above_paper_cap"])),
-    ("correct cap", lambda row: f"{row['correct_cap']:,}"),
-    ("runs above it", lambda row: str(row["runs_above_correct_cap"])),
-]
 
 
 def caps_of(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
