@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from ramgape.core.kernel import PACKAGE, Closed, as_kernel, fixed, inlined, is_kernel, kernel, open_kernel
-from ramgape.core.stopping import never
+from ramgape.core.rule import never
 from ramgape.policies import round_robin
 from ramgape.problems.instances import load_instance
 from ramgape.search import engine as engines

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from ramgape.common.checks import LARGEST, SMALLEST
 from ramgape.errors import InvalidInstance
 from ramgape.problems.distributions import Bernoulli, Beta, Data, Distribution, Gaussian, Uniform
-from ramgape.problems.environments import Arm, Instance
-from ramgape.problems.kinds import DISTRIBUTIONS
+from ramgape.problems.environments import DISTRIBUTIONS, Arm, Instance
 
 EXAMPLES: list[tuple[Distribution, Any]] = [
     (Beta(2, 3), scipy.stats.beta(2, 3)),

@@ -12,7 +12,7 @@ from typer.main import get_command
 import ramgape
 from ramgape.cli.commands import app
 from ramgape.cli.streams import BAD_INPUT, FAILED, INTERRUPTED
-from ramgape.problems.kinds import DISTRIBUTIONS
+from ramgape.problems.environments import DISTRIBUTIONS
 from ramgape.web.app import make_app
 from tests.built_site import FRONT, ROOT, BuiltSite, build_once, in_styles, is_foreign, style_sheets
 

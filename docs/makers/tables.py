@@ -10,7 +10,7 @@ from makers.markdown import code, escaped, table
 from ramgape.cli import streams
 from ramgape.errors import RamgapeError
 from ramgape.options import FILE, OPTIONS
-from ramgape.problems.kinds import DISTRIBUTIONS
+from ramgape.problems.environments import DISTRIBUTIONS
 from ramgape.web.errors import status_of
 
 

@@ -23,7 +23,7 @@ from ramgape.bounds.central_limit_pairwise import SCALES, WEIGHTS, spread_at
 from ramgape.core.box import is_set_aside
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.rare import survives_unseen
-from ramgape.statistics.exponential import exp
+from ramgape.statistics.small import exp
 
 BOXES = 0.05  # of delta
 LEAST_PART = 1e-20  # of both arms' variances: differences that vary less are equal but for rounding

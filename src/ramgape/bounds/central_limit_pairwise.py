@@ -36,7 +36,7 @@ from ramgape.core.comparisons import PULLS, RISK, sums
 from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.rare import survives_unseen
 from ramgape.core.statistics import third_moment
-from ramgape.statistics.exponential import exp
+from ramgape.statistics.small import exp
 
 BOXES = 0.05  # of delta
 SCALES = 6.0, 48.0, 384.0  # c: a comparison is at its best after some eight times as many pulls of each arm

@@ -26,8 +26,8 @@ from typing import Any
 
 from ramgape.core.box import is_due
 from ramgape.core.kernel import kernel
-from ramgape.statistics.exponential import exp
 from ramgape.statistics.inversion import MOST_STEPS
+from ramgape.statistics.small import exp
 
 PRIORS = 10.0, 10.0  # c and a
 EXACT_PRIORS = 150.0, 50.0  # where nothing is tolerated, and searches are long

@@ -51,9 +51,9 @@ from typing import Any
 from ramgape.core.box import is_due
 from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.statistics import all_sums, squared_distance
-from ramgape.statistics.exponential import exp
 from ramgape.statistics.inversion import MOST_STEPS, SAFETY
 from ramgape.statistics.mixture import SLACK, log_mixture
+from ramgape.statistics.small import exp
 
 CELLS = 8  # of the mean's interval
 CRUDE = 100.0  # the crude bound fails so much less often than any other

@@ -33,7 +33,7 @@ import math
 
 from ramgape.core.box import is_due, narrow_mean_alone
 from ramgape.core.kernel import inlined, kernel
-from ramgape.statistics.insertion import insert
+from ramgape.statistics.small import insert
 
 APART = 16  # the rewards that the centre is made of
 THRESHOLDS = 32  # the last is at its best after 10^19 pulls

@@ -198,8 +198,8 @@ def show_questions() -> None:
 
 def show_instances() -> None:
     """One row per group of instances, and how to write one's own."""
+    from ramgape.problems.environments import DISTRIBUTIONS
     from ramgape.problems.instances import load_instance
-    from ramgape.problems.kinds import DISTRIBUTIONS
 
     rows = []
     for names in groups():

@@ -17,9 +17,9 @@ import numpy as np
 from ramgape.core.doubt import has_begun, list_front, update_front
 from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.order import move
-from ramgape.core.round_robin import step
 from ramgape.core.scores import seen_score
 from ramgape.core.statistics import least_pulled
+from ramgape.core.turns import step
 
 EXACTLY = 1.0 - 1e-14  # a whole number of pulls, rounded up, is not to become one more
 

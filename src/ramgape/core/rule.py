@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ramgape.core.kernel import Kernel
+from ramgape.core.kernel import Kernel, kernel
 
 
 class Rule(NamedTuple):
@@ -20,3 +20,15 @@ class Rule(NamedTuple):
     compare: Kernel
     decide: Kernel
     stop: Kernel
+
+
+@kernel
+def confident(arms, memory, search, problem):
+    """V(t) < epsilon; a pair of arms is pulled to its end first."""
+    return search.queued < 0 and search.doubt < search.epsilon
+
+
+@kernel
+def never(arms, memory, search, problem):
+    """A budget is spent to the last pull."""
+    return False

@@ -7,7 +7,7 @@ rewards allow. Unbounded rewards have no worst point; there it is the worst of t
 from __future__ import annotations
 
 from ramgape.core.kernel import kernel
-from ramgape.core.pairs import queue_second, take_second
+from ramgape.core.turns import queue_second, take_second
 
 
 @kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ramgape.core.kernel import kernel
-from ramgape.core.pairs import queue_second, take_second
+from ramgape.core.turns import queue_second, take_second
 
 
 @kernel

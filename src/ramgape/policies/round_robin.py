@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ramgape.core.kernel import kernel
-from ramgape.core.round_robin import step
+from ramgape.core.turns import step
 
 
 @kernel

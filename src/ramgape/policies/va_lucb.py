@@ -19,8 +19,8 @@ from ramgape.bounds.va_lucb import box
 from ramgape.core.doubt import follow, has_begun
 from ramgape.core.kernel import kernel
 from ramgape.core.limited import doubt_of, find_best
-from ramgape.core.pairs import queue_second, take_second
 from ramgape.core.statistics import least_pulled
+from ramgape.core.turns import queue_second, take_second
 
 
 @kernel

@@ -40,13 +40,12 @@ from ramgape.core.kernel import kernel
 from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName, known_name, require
 from ramgape.problems.distribution import Distribution
 from ramgape.problems.distributions import Bernoulli, Beta, Data, Drawn, Gaussian, Scores, Uniform
-from ramgape.problems.kinds import DISTRIBUTIONS
 from ramgape.problems.mixtures import Mixture
 from ramgape.problems.parameters import parameter
 from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
-from ramgape.statistics.exponential import exp, expm1
+from ramgape.statistics.small import exp, expm1
 
 __all__ = ["Arm", "Bernoulli", "Beta", "Data", "Distribution", "Gaussian", "Instance", "Sampler", "Uniform"]
 
@@ -184,6 +183,24 @@ def draw_in_python(
     return distributions[arm].draw(generator)
 
 
+# The distributions by the names that they have in instance files: the only list.
+DISTRIBUTIONS: dict[str, type[Distribution]] = {
+    kind.kind: kind
+    for kind in (
+        Beta,
+        Bernoulli,
+        Uniform,
+        Data,
+        Scores,
+        Gaussian,
+        StudentT,
+        LogNormal,
+        Exponential,
+        Gamma,
+        Lomax,
+        Mixture,
+    )
+}
 DRAWS: dict[type[Distribution], Draw] = {
     Beta: draw_beta,
     Bernoulli: draw_bernoulli,

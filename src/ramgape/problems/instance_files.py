@@ -45,8 +45,7 @@ from ramgape.assumptions import BOUNDED, ITEMS, UNKNOWN
 from ramgape.common.files import LARGEST_FILE, read_whole
 from ramgape.errors import InvalidInstance, RamgapeError, UnknownName, known_name, require, shorten
 from ramgape.problems.distribution import Distribution
-from ramgape.problems.environments import Arm, Instance
-from ramgape.problems.kinds import DISTRIBUTIONS
+from ramgape.problems.environments import DISTRIBUTIONS, Arm, Instance
 from ramgape.problems.mixtures import Mixture
 
 

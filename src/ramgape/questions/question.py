@@ -213,7 +213,7 @@ class Question(ABC):
 
     def stop(self) -> Kernel:
         """The kernel that says whether it is enough, where neither policy nor bound has one: V(t) < epsilon."""
-        from ramgape.core.stopping import confident
+        from ramgape.core.rule import confident
 
         return confident
 

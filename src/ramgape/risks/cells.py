@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 
 from ramgape.core.kernel import inlined, kernel
-from ramgape.statistics.insertion import insert
+from ramgape.statistics.small import insert
 
 CELLS, BLOCK = 1024, 16
 BLOCKS = CELLS // BLOCK

@@ -20,7 +20,7 @@ from ramgape.core.kernel import inlined
 from ramgape.errors import require
 from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import RISKS
-from ramgape.statistics.exponential import exp, expm1
+from ramgape.statistics.small import exp, expm1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

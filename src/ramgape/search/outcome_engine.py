@@ -25,10 +25,10 @@ from ramgape.core.doubt import compare as compare_boxes
 from ramgape.core.doubt import has_begun
 from ramgape.core.kernel import as_kernel
 from ramgape.core.prices import for_the_money
-from ramgape.core.round_robin import step
 from ramgape.core.rows import Row, Rows
 from ramgape.core.rule import Rule
 from ramgape.core.table import PROBLEM, PROVED, State, arm_columns, empty_memory, empty_search, empty_table, new_table
+from ramgape.core.turns import step
 from ramgape.errors import InvalidReward, require, shorten
 from ramgape.policies import policy_module
 from ramgape.questions.of_outcomes import Asked, Plan
