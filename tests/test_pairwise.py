@@ -12,7 +12,7 @@ import scipy
 
 from ramgape import Arm, Bernoulli, Beta, Instance, replicate, simulate
 from ramgape.bounds import pairwise
-from ramgape.core import stopping
+from ramgape.core import rule as stopping
 from ramgape.core.kernel import fixed
 from ramgape.risks import moments
 from ramgape.search.engine import Engine

@@ -187,18 +187,8 @@ def draw_in_python(
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
     kind.kind: kind
     for kind in (
-        Beta,
-        Bernoulli,
-        Uniform,
-        Data,
-        Scores,
-        Gaussian,
-        StudentT,
-        LogNormal,
-        Exponential,
-        Gamma,
-        Lomax,
-        Mixture,
+        *(Beta, Bernoulli, Uniform, Data, Scores, Gaussian),
+        *(StudentT, LogNormal, Exponential, Gamma, Lomax, Mixture),
     )
 }
 DRAWS: dict[type[Distribution], Draw] = {

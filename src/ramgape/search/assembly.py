@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import Bound, the_bound
-from ramgape.core import comparisons, learning, rare, stopping
+from ramgape.core import comparisons, learning, rare
 from ramgape.core.comparisons import ByPairs
 from ramgape.core.kernel import Kernel, as_kernel, fixed
 from ramgape.core.rounds import WHOLE_ROUNDS
 from ramgape.core.rows import Row, load, memory_rows, store
-from ramgape.core.rule import Rule
+from ramgape.core.rule import Rule, never
 from ramgape.core.statistics import observe, observe_many
 from ramgape.core.table import (
     PROBLEM,
@@ -37,7 +37,7 @@ def make_rule(spec: Spec) -> Rule:
     bound = the_bound(spec.bound).kernels
     policy = policy_module(spec.policy, spec.goal) if spec.decide is None else None
     pairs = by_pairs(spec) if the_bound(spec.bound).compares_pairs else None
-    stop = stopping.never
+    stop = never
     if spec.goal == "confidence":
         own = getattr(policy, "stop", None)
         stop = own or (pairs.stop if pairs else spec.question.stop())

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.interrupts import interrupts_deferred
-from ramgape.core import stopping
 from ramgape.core.claims import Mask, Seen, shrunken_errors
 from ramgape.core.comparisons import GOLDEN, INSIDE_PROVED, PATIENCE
 from ramgape.core.doubt import compare as compare_boxes
@@ -26,7 +25,7 @@ from ramgape.core.doubt import has_begun
 from ramgape.core.kernel import as_kernel
 from ramgape.core.prices import for_the_money
 from ramgape.core.rows import Row, Rows
-from ramgape.core.rule import Rule
+from ramgape.core.rule import Rule, never
 from ramgape.core.table import PROBLEM, PROVED, State, arm_columns, empty_memory, empty_search, empty_table, new_table
 from ramgape.core.turns import step
 from ramgape.errors import InvalidReward, require, shorten
@@ -178,11 +177,11 @@ class OutcomeEngine(Engine):
             compare = as_kernel(getattr(module, "compare", compare_boxes))
             stop: Any = self._stop
             if spec.goal == "budget":
-                stop = stopping.never
+                stop = never
             elif hasattr(module, "stop"):
                 stop = as_kernel(module.stop)
             return Rule(self._learn_none, compare, as_kernel(module.decide), stop)
-        stop = stopping.never if spec.goal == "budget" else self._stop
+        stop = never if spec.goal == "budget" else self._stop
         return Rule(self._learn_none, self._compare, self._decide_claim, stop)
 
     def _learn_none(self, *_: object) -> None:
