@@ -12,8 +12,8 @@ import scipy
 
 from ramgape import Arm, Bernoulli, Beta, Instance, replicate, simulate
 from ramgape.bounds import pairwise
-from ramgape.core import rule as stopping
 from ramgape.core.kernel import fixed
+from ramgape.core.rule import never
 from ramgape.risks import moments
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
@@ -150,7 +150,7 @@ def test_equal_means_are_rarely_told_apart(name: str) -> None:
     spec = simulated_spec(instance, bound="pairwise", policy="round-robin", rho=0.01, epsilon=0.0, delta=delta)
     for generator in np.random.default_rng(7).spawn(runs):
         engine = Engine(spec)
-        engine.rule = engine.rule._replace(stop=stopping.never)
+        engine.rule = engine.rule._replace(stop=never)
         rejected = False
         while engine.samples < 4000 and not rejected:
             engine.advance(instance.sampler(), generator, 2 + engine.samples // 15)
