@@ -486,13 +486,19 @@ def rewritten(path: str | os.PathLike[str], layout: Layout) -> Iterator[tuple[IO
         layout: The columns that are given; those of a log are found.
     """
     with open_source(path) as source, tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
-        found = recognize(source, AS_IT_SHOWS)
+        usual = os.fspath(path).endswith((".csv", ".jsonl"))
+        try:
+            found = recognize(source, AS_IT_SHOWS)
+        except InvalidData:
+            if not usual:
+                raise
+            found = Found("CSV")  # whose reader says what is wrong with it
         rows, kept = found.rows, None
         if found.format is not None:
             log = merge(found.format, [(label, found.records) for label in _file_labels([path])], layout)
             rows, layout = log.rows, layout._replace(arm=log.layout.arm, reward=log.layout.reward)
             kept = {layout.arm, layout.block, *log.outcomes}
-        elif found.kind in ("CSV", "JSON lines") and os.fspath(path).endswith((".csv", ".jsonl")):
+        elif usual and found.kind in ("CSV", "JSON lines"):
             yield None
             return
         assert rows is not None
