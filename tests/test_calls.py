@@ -282,7 +282,7 @@ def test_a_coroutine_is_never_taken_for_a_reward() -> None:
     """Nor does it complain later that nobody has awaited it: every warning is an error here."""
     study = Study.create("coins", ARMS, reward_range=(0, 1), epsilon=0.1)
     (pull,) = study.ask()
-    words = "reward must be a number, not what must be awaited"
+    words = "reward must be a number, not an awaitable"
     tellings: list[Callable[[Any], object]] = [
         lambda reward: study.tell(pull, reward),
         lambda reward: study.tell_many([(pull, reward)]),
@@ -312,7 +312,7 @@ def test_what_gives_something_to_await_that_gives_something_to_await() -> None:
     async def pull(arm: str) -> Any:
         return coroutine(arm, np.random.default_rng(1))
 
-    with pytest.raises(ramgape.InvalidReward, match="not what must be awaited"):
+    with pytest.raises(ramgape.InvalidReward, match="not an awaitable"):
         identify(pull, ARMS, **OPTIONS)
 
 

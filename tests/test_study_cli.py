@@ -347,7 +347,7 @@ def test_a_pull_whose_lease_ran_out_goes_to_somebody_else(models: Shell) -> None
     late = models.study("tell", "models", first["id"], "0.25")
     assert late == {"pull": first["id"], "accepted": False, "done": False}
     said = models.say("tell", "models", first["id"], "0.25")
-    assert said == "not accepted: the pull is answered already, or with somebody else\n"
+    assert said == "not accepted: the trial is completed, or another worker has it\n"
 
 
 @BOTH_WAYS
@@ -455,7 +455,7 @@ def test_exchange(models: Shell, tmp_path: Path) -> None:
         0,
         [pull["id"] for pull in second["pulls"]],
     )
-    assert said.stderr == f"note: not accepted, being answered already or with somebody else: {two}\n"
+    assert said.stderr == f"note: not accepted, being completed or with another worker: {two}\n"
     said = models(
         "study", "exchange", "models", "--from", "-", "--count", "0", stdin=f'{{"id": "{one}", "reward": -0.5}}'
     )

@@ -80,7 +80,7 @@ class RamgapeError(Exception):
         self.given, self.hint, self.verb = given, hint, verb
 
     def __str__(self) -> str:
-        """The message, with nothing in it that a terminal would obey, and cut where somebody gave a book for a name."""
+        """The message, with nothing in it that a terminal would obey, cut if a name is very long."""
         text = ": ".join(filter(None, (self.place, self.what, self.message)))
         text += f" must {self.verb} {self.allowed}" * bool(self.allowed) + f", got {self.given}" * bool(self.given)
         text = printable(text + self.hint)
@@ -197,7 +197,7 @@ class Retry(TrialError):
 
 
 class WorkerLost(TrialError):
-    """What made a trial has died or been taken away, of which nobody can say that it was the trial's doing.
+    """What made a trial has died or been taken away, perhaps not because of the trial.
 
     Such a trial has not failed: it is given back, counted apart, and tried again with another seed;
     docs/guides/cluster.md. A trial may raise it, too, whose machine is about to go.

@@ -1,7 +1,7 @@
 """Parts from outside, by name: policies, risks, bounds, questions, stores and readers of other packages.
 
 They arrive in two ways: a program calls `register`, or an installed package states an entry point in a group such as
-`ramgape.policies`, which is loaded when somebody first uses its name. What the package itself contains stands in the
+`ramgape.policies`, which is loaded when its name is first used. What the package itself contains stands in the
 tables beside it (`POLICIES`, `RISKS`, `BOUNDS`, `QUESTIONS`, the schemes of stores), and a name from there is never
 replaced.
 """
@@ -80,7 +80,7 @@ def names(kind: str) -> list[str]:
 
 
 class InstalledExtension(NamedTuple):
-    """A thing from outside, for whoever lists them.
+    """An installed extension, for lists.
 
     Attributes:
         kind: As for `register`.

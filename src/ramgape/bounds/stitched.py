@@ -4,7 +4,7 @@ For values in a range of length c, the sum of squared distances from the running
 distance of the mean: n |average - mean| < u(v) at all times with probability 1 - 2 e^-L, where
 u(v) = sqrt(k1^2 v l + k2^2 c^2 l^2) + k2 c l and l = 1.4 ln ln(2 v / m) + ln(zeta(1.4) / ln^1.4 2) + L, v taken as m at
 least. Applied to X and, for the variance, to Y = (X - 1/2)^2: the mean-variance is E Y - (mean - 1/2)^2 - rho mean.
-Wider than the mixture by a quarter or so; for whoever wants a formula.
+Wider than the mixture by a quarter or so, but a closed formula.
 """
 
 from __future__ import annotations

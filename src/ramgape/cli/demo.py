@@ -125,7 +125,7 @@ class Depot:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """The live view, if somebody is there to see it."""
+        """The live view, on a terminal."""
         if not is_watched():
             yield
             return

@@ -1,4 +1,4 @@
-"""`ramgape serve`: the studies of a store, for workers on other machines and for whoever watches."""
+"""`ramgape serve`: the studies of a store, for workers on other machines and for browsers."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def tell_error(error: BaseException) -> int:
 
 
 def tell_unwritten(error: OSError) -> None:
-    """Say what the system would not do, unless it is only that nobody reads on; and let the rest of the output go."""
+    """Report an error of the system, unless the reader of a pipe has gone; drop the rest of the output."""
     if not isinstance(error, BrokenPipeError):
         tell("error", str(error), "bold red")
     try:
@@ -119,17 +119,17 @@ def output_flushed() -> Iterator[None]:
 
 
 def prepare_streams() -> None:
-    """Write out letters that the terminal does not know, rather than fail; let what nobody wants go nowhere."""
+    """Escape letters that the terminal does not know; drop output for a closed stream."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever started this process
+        if stream is None:  # closed by the parent process
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
 
 def leave_output() -> None:
-    """Nobody reads on, or there is no room: let what Python still wants to write at its end go nowhere."""
+    """The pipe is closed or the disk is full: drop what Python writes when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

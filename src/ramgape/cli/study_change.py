@@ -152,14 +152,14 @@ def delete(
 
 
 def can_ask() -> bool:
-    """Whether somebody sits there."""
+    """Whether the command runs on a terminal."""
     return sys.stdin.isatty()
 
 
 def confirm(name: str, told: int) -> None:
-    """Ask whoever is there; who does not mean it, or goes away, ends the command."""
+    """Ask for a confirmation; anything but yes ends the command."""
     if not can_ask():
-        allowed = "confirmed by --yes where nobody can be asked"
+        allowed = "confirmed by --yes without a terminal"
         raise InvalidSpec(what="a deletion", allowed=allowed, given="none")
     question = f"Delete study {printable(name)} with {told:,} observations, for good?"
     try:

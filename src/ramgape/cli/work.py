@@ -132,7 +132,7 @@ def show_answer(accepted: bool, done: bool, about: Json, as_json: bool) -> None:
     if as_json:
         write_json({**about, "accepted": accepted, "done": done})
         return
-    words = "accepted" if accepted else "not accepted: the pull is answered already, or with somebody else"
+    words = "accepted" if accepted else "not accepted: the trial is completed, or another worker has it"
     write_line(f"{words}{'; the study is done' if done else ''}")
 
 
@@ -328,7 +328,7 @@ def exchange(
     late = [pull for pull, each in pairs if not each]
     if late:
         shown = f"{', '.join(late[:SHOWN])}{', ...' if len(late) > SHOWN else ''}"
-        tell("note", f"not accepted, being answered already or with somebody else: {shown}", "bold")
+        tell("note", f"not accepted, being completed or with another worker: {shown}", "bold")
     show_pulls(found["pulls"], found["done"], as_json)
 
 

@@ -121,7 +121,7 @@ class Child:
             return False
         self.seconds, self.usage, self.code = now - self.started, usage, os.waitstatus_to_exitcode(status)
         if self._popen is not None:
-            self._popen.returncode = self.code  # or it would complain that nobody has waited for it
+            self._popen.returncode = self.code  # or it would warn that it was never waited for
         return True
 
     def send(self, number: int) -> None:

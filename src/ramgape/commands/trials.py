@@ -57,7 +57,7 @@ def hidden_from(url: str | None) -> tuple[str, ...]:
 class Finished:
     """What became of a command. Its exit code is that of subprocess: below 0 stands for a signal.
 
-    user, system    seconds of processor time, its own and that of what it has waited for; None where nobody knows
+    user, system    seconds of processor time, its own and that of what it has waited for; None if unknown
     memory          the most bytes that one of its processes had in memory; likewise
     small           that is only an upper limit
     """
@@ -309,7 +309,7 @@ class CommandTrials:
         """Start a command and wait for its end; at its timeout it is ended."""
         child: Run | None = None
         try:
-            # An interrupt in between would leave a process behind that nobody knows.
+            # An interrupt in between would leave an unknown process behind.
             with interrupts_deferred():
                 child = self._start(command, words, streams)
             for tail in tails:

@@ -26,8 +26,8 @@ from ramgape.trials.calls import check_timeout
 if TYPE_CHECKING:
     from ramgape.studies.study import Study
 
-IN_MEMORY = "commands"  # what a study is called that nobody has named
-DEFAULT_SHARE = "5%"  # of the smallest mean after the first rounds: a difference that nobody would pay for
+IN_MEMORY = "commands"  # the name of a study without a name
+DEFAULT_SHARE = "5%"  # of the smallest mean after the first rounds: a difference that rarely matters
 DEFAULT_RUNS = 10  # of each command; before, nothing is said of times of any kind
 NO_SHELL, USUAL_SHELL = "none", "default"
 

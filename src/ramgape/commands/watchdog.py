@@ -45,7 +45,7 @@ class TrialGuard:
             self._shell = subprocess.Popen(
                 ["/bin/sh", "-c", SCRIPT, "ramgape-guard", self.mark],
                 stdin=subprocess.PIPE,
-                stdout=self._groups,  # which it reads; nobody moves where both stand in it
+                stdout=self._groups,  # which it reads; the shared offset never moves
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
                 cwd="/",
@@ -64,7 +64,7 @@ class TrialGuard:
         """All is over; may be called twice."""
         shell, self._shell = self._shell, None
         if shell is not None and shell.stdin is not None:
-            with suppress(BrokenPipeError):  # somebody has ended it, and the commands need not suffer for that
+            with suppress(BrokenPipeError):  # it was killed, which must not stop the commands
                 shell.stdin.write(f"{FAREWELL}\n".encode())
             shell.communicate()  # closes the pipe, and waits
             self._groups.close()

@@ -87,7 +87,7 @@ class Worker(Runner):
         return 0 if time.monotonic() >= self._end else int(min(self._most - self.begun, MOST_AT_ONCE))
 
     def to_the_end_of_work(self) -> Stopped:
-        """Work; what has ended it. Nobody waits for a result."""
+        """Work; returns what ended it."""
         try:
             return self.work()
         except Exception as error:

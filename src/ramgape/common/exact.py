@@ -18,7 +18,7 @@ LOSSLESS = Context(prec=2_000)
 
 
 def exactly(value: float) -> Fraction:
-    """The number that somebody wrote who got this float.
+    """The number as written that gives this float.
 
     >>> exactly(0.1), exactly(4.4)
     (Fraction(1, 10), Fraction(22, 5))

@@ -1,4 +1,4 @@
-"""One at a time, among processes: a lock that ends with whoever holds it, however that ends."""
+"""One at a time, among processes: a lock that ends with the process that holds it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def read_number(text: str) -> float:
 def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a file for reading.
 
-    An OSError for a FIFO, where nobody may ever write, and for a device, which may have no end.
+    An OSError for a FIFO, which may never get a writer, and for a device, which may have no end.
     """
     mode = os.stat(path).st_mode  # noqa: PTH116 - a path may be a str
     usable = stat.S_ISREG(mode) or stat.S_ISDIR(mode) or os.fspath(path).startswith(OPEN_ALREADY)
@@ -120,7 +120,7 @@ def read_objects(stream: IO[str], name: str) -> Iterator[tuple[int, dict[str, An
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; of two values with one key nobody knows which is meant."""
+    """A JSON object; a key may occur only once."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key stands there twice")
@@ -132,7 +132,7 @@ class BoundedLines(io.RawIOBase):
 
     def __init__(self, source: IO[bytes], name: str, limit: int | None = None, before: int = 0) -> None:
         self._source, self._name, self._limit = source, name, limit or LONGEST_LINE
-        self.name = getattr(source, "name", None)  # the path, for whoever asks the text for it
+        self.name = getattr(source, "name", None)  # the path, for readers of the text
         self._lines, self._length = before, 0
 
     def readable(self) -> bool:

@@ -70,7 +70,7 @@ def knows_unicode(console: Console) -> bool:
 
 
 def is_watched() -> bool:
-    """Whether somebody is there to see progress."""
+    """Whether stderr is a terminal."""
     return sys.stderr.isatty()
 
 

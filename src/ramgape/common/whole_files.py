@@ -1,4 +1,4 @@
-"""Files that appear whole: whoever looks finds the old one or the new one, never a part."""
+"""Files that appear whole: readers find the old file or the new one, never a part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-STREAMS = ("/dev/", "/proc/")  # what is there may be a file, but one that somebody else has open already
+STREAMS = ("/dev/", "/proc/")  # what is there may be a file, but another process has it open already
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What logged rewards add up to, arm by arm, while nobody knows yet how many arms there are.
+"""What logged rewards add up to, arm by arm, before the number of arms is known.
 
 An arm's statistics are a function of its own rewards alone. Only boxes depend on the number of arms, which share delta
 among them: they wait until the last row has been read, and a table that grows with the arms is all there is to keep.
@@ -26,7 +26,7 @@ from ramgape.search.outcome import of_arm
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec, check_names
 
-MOST_ARMS = 5_000  # results compare all pairs; and whoever has more arms has probably named the wrong column
+MOST_ARMS = 5_000  # results compare all pairs; and more arms probably mean a wrong column
 BLOCK = 65_536  # rows that are learnt at once: handing over compiled functions takes as long as some thousand rows
 
 Words = tuple[str, str]

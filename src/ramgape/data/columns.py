@@ -48,7 +48,7 @@ class RewardTexts:
 
 
 def find_column(column: str, header: Sequence[str], what: str, file: str) -> int:
-    """The place of a column, which must be there once: of two with one name nobody knows which is meant."""
+    """The place of a column, which must be there once: a name may occur only once."""
     known_name(column, header, f"{what} of {file}")
     allowed = f"the name of one column of {file}, not of {header.count(column)}"
     require(header.count(column) == 1, what, allowed, column, InvalidData)

@@ -71,7 +71,7 @@ class ItemTable(Accumulator):
             check_different(known.names)
             self._items.update((name, place) for place, name in enumerate(known.names))
         if self._units.clustered:
-            allowed = "population or sample with clusters, of which nobody knows how many there are"
+            allowed = "population or sample with clusters, whose number is not known"
             require(known in (None, POPULATION, SAMPLE), "items", allowed, known)
         self._scores: dict[tuple[int, int], Any] = {}
         self._times: Counter[tuple[int, int]] = Counter()  # that a score was told, where these are repetitions

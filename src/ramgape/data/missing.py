@@ -54,7 +54,7 @@ def make_missing(na: Any, skip_empty: bool) -> Missing | None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is none: None, NaN, NaT, or pandas' NA, of which nobody can say whether it equals itself."""
+    """Whether a value is none: None, NaN, NaT, or pandas' NA, whose comparison with itself is undefined."""
     if value is None:
         return True
     try:

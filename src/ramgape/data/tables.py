@@ -76,7 +76,7 @@ def complete_columns(table: LoggedTable | None, columns: Columns) -> Columns:
 
 
 def kind_of(table: LoggedTable, label: Any) -> str | None:
-    """Whether a column is of text or numbers, by its first rows; None for another one, or if nobody can tell."""
+    """Whether a column is of text or numbers, by its first rows; None for another kind, or if it is not known."""
     column: Any = table.column(label) if table.labels.count(label) == 1 else None
     if isinstance(column, str | bytes) or not hasattr(column, "__len__") or not hasattr(column, "__iter__"):
         return None
@@ -112,7 +112,7 @@ def check_columns(table: LoggedTable | None, columns: Columns) -> None:
 
 
 def arms_of(table: LoggedTable, columns: Columns) -> list[str]:
-    """The arms of a wide table; of a long one nobody knows them yet."""
+    """The arms of a wide table; those of a long one are not known yet."""
     return [] if columns.arm is not None else [str(label) for label in arm_labels(table, columns)]
 
 

@@ -27,7 +27,7 @@ from ramgape.studies.study import Study
 FLOATS = (5e-324, -5e-324, 1.7976931348623157e308, -0.0, 0.0, 0.1, 1 / 3, -1e-17, 1.0, 2.0**53)
 NAMES = ("it's", 'a "quoted" name', "🎲 würfel", "a/b\\c", "%s ?1 :x --;", "x" * 200, "Ω" * 200, " ", "line\nbreak")
 NOW = Moment(0.0, 0.0)
-TURN = 0.1  # seconds after which whoever would not wait for others is done
+TURN = 0.1  # seconds after which a call that does not wait is done
 
 Opener = Callable[[], Store]
 
@@ -243,7 +243,7 @@ def check_rollback(store: Store) -> None:
 
 
 def check_answers(store: Store) -> None:
-    """A pull is answered once, and only by whoever has its token."""
+    """A trial is completed once, and only with its token."""
     row = new_study(store, "answers")
     observe(store, row.id, 0.5)
     row, _ = store.begin(row.id, write=True)
@@ -312,10 +312,10 @@ def check_whole_study(store: Store) -> None:
 
 
 def check_deletion(first: Store, second: Store) -> None:
-    """What somebody else has deleted is gone, with everything that belongs to it."""
+    """What another process has deleted is gone, with everything that belongs to it."""
     row = new_study(first, "deleted")
     commit(first, row._replace(asked=1), Changes(new_pulls=[PullRow(0, 0, 1, None, 1.0, 0, 0, False)]))
-    expect(second.delete_study(row.name), True, "delete_study() of what somebody else has made")
+    expect(second.delete_study(row.name), True, "delete_study() of what another process has made")
     for write in (False, True):
         with refused(first, UnknownStudy, "begin() of a study that was deleted"):
             first.begin(row.id, write=write)

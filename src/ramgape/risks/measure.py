@@ -19,7 +19,7 @@ and, if it is to serve rewards without a range,
 
     unclipped(problem, value)            any reward, made something of which the risk is problem.alpha times the mean
 
-`slope` and `normal_spread` are derivatives of these, for whoever knows them exactly. What the kernels need of the
+`slope` and `normal_spread` are derivatives of these, where they are known exactly. What the kernels need of the
 measure's parameters stands in problem.risk_parameters, where `write` puts it. A risk of another kind has its own
 `kernels` and `narrow`.
 """
@@ -98,7 +98,7 @@ class Measure:
         """The measure that a text means, NAME, NAME:VALUE or NAME:KEY=VALUE,...
 
         Args:
-            text: As somebody has typed it, with the name of this measure.
+            text: As it was typed, with the name of this measure.
 
         Raises:
             InvalidSpec: It is not written so.

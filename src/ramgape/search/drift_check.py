@@ -75,7 +75,7 @@ class DriftCheck:
         """There are more arms than one knew of, and a level for each is smaller.
 
         Where the evidence had been enough for fewer arms and is no longer, the alarm is withdrawn until it is again.
-        Where it still is, nobody knows since when: at the latest by the last reward.
+        Where it still is, the reward at which it was reached is not known: the last one counts.
         """
         more = arm_count - len(self._table)
         if more > 0:

@@ -498,7 +498,7 @@ class Engine(Spending):
     def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, may_stop: bool = True) -> int:
         """Learn rewards in their order, like as many calls of `tell`, until the stop; returns how many those were.
 
-        With `may_stop` false all are learnt: somebody who knew where the rule stood has found that they led to no stop.
+        With `may_stop` false all are learnt: it is known that the rule did not stop at them.
         """
         self._ahead = None
         if may_stop:

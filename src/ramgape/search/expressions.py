@@ -55,7 +55,7 @@ class Reader:
     """The tokens of a text, one after the other.
 
     Args:
-        text: What somebody wrote.
+        text: The expression.
         what: What it is, for errors: "objective", say.
     """
 

@@ -28,7 +28,7 @@ def with_reach(spec: Spec, *, auto: bool) -> Spec:
         spec: What is asked.
         auto: Whether the policy is the default one, which may be another.
     """
-    if spec.limit >= DEFAULT_MAX_TRIALS:  # nobody has asked for less
+    if spec.limit >= DEFAULT_MAX_TRIALS:  # the default
         return spec
     needed, count = trials_needed(spec), len(spec.names)
     if needed * count <= spec.limit:

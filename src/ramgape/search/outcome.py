@@ -94,8 +94,8 @@ def check_reward(spec: Spec, reward: object, arm: str | None = None) -> float:
         return reward
     if is_awaitable(reward):
         with contextlib.suppress(Exception):
-            reward.close()  # type: ignore[attr-defined] # a coroutine would complain that nobody has awaited it
-        allowed = "a number, not what must be awaited: `identify` and `Study.run` await what `pull` gives, nobody else"
+            reward.close()  # type: ignore[attr-defined] # a coroutine warns if it was never awaited
+        allowed = "a number, not an awaitable: only `identify` and `Study.run` await what `pull` gives"
         raise InvalidReward(what="reward", allowed=allowed, given=shorten(reward), hint=of_arm(arm))
     value = number_of(reward)
     if not low <= value <= high:  # also false for NaN

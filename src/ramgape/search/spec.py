@@ -93,7 +93,7 @@ class Spec:
 
     @property
     def is_open(self) -> bool:
-        """Whether the tolerance is a share of means that nobody has seen yet."""
+        """Whether the tolerance is a percentage of means that are not known yet."""
         return self.epsilon is None and self.epsilon_share is not None
 
     def settled(self, epsilon: float) -> Spec:
@@ -326,7 +326,7 @@ def check_objectives(asked: Asked) -> Asked:
 
 
 def check_items(asked: Asked) -> Asked:
-    """A test set, if there is one; scores in an order by chance are watched by nobody."""
+    """A test set, if there is one. There is no drift check, since the search draws the order of its items."""
     if asked["items"] is None:
         return {}
     items = make_items(asked["items"])
@@ -388,7 +388,7 @@ def check_statements(asked: Asked) -> Asked:
 
 
 def check_rare(asked: Asked) -> Asked:
-    """Whether claims allow for events that nobody has seen, and how frequent ones the answer must have had time for."""
+    """Whether claims allow for unseen events, and which frequency of events the answer needs enough trials for."""
     guarded = asked["assumption"] == UNKNOWN
     if asked["rare"] is None:
         return {"guarded": guarded}

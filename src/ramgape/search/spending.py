@@ -46,7 +46,7 @@ class Spending:
         """Whether there are items that an arm has not been asked."""
 
     def pay(self, arms: NDArray[np.int64], prices: NDArray[np.float64]) -> None:
-        """What pulls have cost, NaN where nobody has said so: from then on the mean of what was told is the price.
+        """What pulls have cost, NaN where it is not known; the mean of the reported prices then counts.
 
         That of an arm of which nothing was told is the mean of all others.
         """
@@ -83,7 +83,7 @@ class Spending:
 
     @property
     def spending(self) -> NDArray[np.float64] | None:
-        """What each arm has cost; None where there are no prices, or nobody has told one yet."""
+        """What each arm has cost; None without prices, or before the first is reported."""
         if self.spec.price is None or (self.spec.price == TOLD_PRICES and not self.arms["told"].any()):
             return None
         return np.asarray(self.arms["paid"] + (self.arms["pulls"] - self.arms["told"]) * self.arms["price"])

@@ -106,7 +106,7 @@ def _update(store: SqlStore, table: SqlTable, column: str, rows: list[tuple[Any,
     store.execute_many(statement, rows)
 
 
-# Version 2: names of pulls that nobody can guess, and check values. An open pull keeps the name that was handed out,
+# Version 2: names of trials that cannot be guessed, and check values. An open pull keeps the name that was handed out,
 # which began with the key of its study.
 TOKEN = 'SET token = (SELECT "key" FROM ramgape_studies WHERE id = study_id)'
 WITHDRAWN = """

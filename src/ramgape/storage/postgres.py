@@ -1,6 +1,6 @@
 """PostgreSQL: a server that many machines share, through psycopg 3.
 
-Nothing waits for ever, and nobody holds a study for ever. With p the patience of the URL (`?timeout=`, a minute):
+Nothing waits for ever, and no study is locked for ever. With p the patience of the URL (`?timeout=`, a minute):
 
     p                  waiting for a lock                        then the server ends the statement
     p / 2, at least 5  standing still in a transaction           then the server ends the connection, and with it the
@@ -40,7 +40,7 @@ except ImportError:
     allowed = 'installed for PostgreSQL: pip install "ramgape[postgres]"'
     raise MissingExtra(what="psycopg", allowed=allowed) from None
 
-CREATION = 0x72616D67617065  # "ramgape": the lock of whoever creates or upgrades the tables
+CREATION = 0x72616D67617065  # "ramgape": the lock for creating or upgrading the tables
 
 # Seconds; see above.
 SHORTEST_STANDSTILL = 5.0

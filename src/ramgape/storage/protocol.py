@@ -1,8 +1,8 @@
-"""What a study asks of a store, whoever has written it.
+"""What a study asks of every store.
 
 A change of a study is one transaction:
 
-    row, now = store.begin(study_id, write=True)   nobody else can change this study now
+    row, now = store.begin(study_id, write=True)   no other process can change this study now
     store.read_observations(study_id, known)       what others added since
     store.read_pulls(study_id, now, revision)      what others changed since
     store.write(row._replace(...), changes, place)
@@ -78,7 +78,7 @@ class Store(Protocol):
 
         Args:
             study_id: The study.
-            write: Whether nobody else may change the study until then.
+            write: Whether to lock the study for others until then.
 
         Raises:
             UnknownStudy: The study was deleted meanwhile.

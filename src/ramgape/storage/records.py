@@ -1,7 +1,7 @@
 """What is kept of a study, as plain rows; stores write and read them, and know nothing of what they mean.
 
 Arms are numbers here, in the order of the specification. Times are seconds since 1970; but leases are measured by a
-clock of the store's own, which nobody sets.
+monotonic clock of the store's own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class StudyRow(NamedTuple):
     failed: int = 0  # failed attempts
     stopped_at: int | None = None  # observations at which the goal was reached
     decision: str = ""  # JSON: where the sampling rule and the order of results stand, beyond what observations tell
-    withdrawn: int = 0  # pulls that were handed out to nobody, and taken back
+    withdrawn: int = 0  # trials that were handed out in vain, and taken back
     chain: int = 0  # the check value of all observations, which is that of the last one
     batches: int = 0  # how many there are
     lost: int = 0  # attempts that went with the machine that made them
@@ -51,13 +51,13 @@ class PullRow(NamedTuple):
 
     number: int  # in this study, from 0
     arm: Small
-    attempt: Small  # from 1; one more each time it is handed out to somebody else
+    attempt: Small  # from 1; one more each time another worker gets it
     worker: str | None
     lease_until: float  # from then on it is available again; infinite for never
     failures: Small  # attempts that failed
     failed_attempt: Small  # the last one that did, or 0
     given_up: bool  # it failed too often
-    token: str = ""  # random: the part of its name that nobody can guess or meet twice
+    token: str = ""  # random: the part of its name that cannot be guessed and occurs once
     answer: float | None = None  # told, but held back until earlier pulls are answered
     answered_at: float | None = None
     answer_failed: bool = False  # the answer is a failure that counts as the worst reward
@@ -122,7 +122,7 @@ class SnapshotRow(NamedTuple):
 
 
 class RequestRow(NamedTuple):
-    """A request that changed a study, under a key that whoever made it has chosen: made again it changes nothing."""
+    """A request that changed a study, under a key that the client has chosen: a repetition changes nothing."""
 
     key: str
     digest: str  # of what was asked for, so that the same key is not taken for another request

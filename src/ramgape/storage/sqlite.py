@@ -46,7 +46,7 @@ SENTENCES = {  # by the error codes of SQLite
 
 
 def boot_clock() -> str:
-    """The name of a clock that nobody can set: the machine's own since it was started, on Linux.
+    """The name of a monotonic clock: the machine's own since it was started, on Linux.
 
     The time of day may be an hour ahead for one program and a day back for the next, and a lease with it. Elsewhere it
     serves all the same.
@@ -89,8 +89,8 @@ class SqliteStore(SqlStore):
         self.path = url.path
         self._writes = False  # the connection is set up for writing
         self._identity: tuple[int, int] | None = None  # of the file that was opened first
-        self._sleeper = random.Random()  # its own, so that nobody's seed is disturbed
-        self._hurried = False  # nobody waits any longer
+        self._sleeper = random.Random()  # its own, so that no seed of the user is disturbed
+        self._hurried = False  # waiting was interrupted
 
     def interrupt(self) -> None:
         self._hurried = True
@@ -142,7 +142,7 @@ class SqliteStore(SqlStore):
 
     def commit(self) -> None:
         super().commit()
-        # Afterwards, so that nothing is acknowledged that went into a file which nobody will find.
+        # Afterwards, so that nothing is acknowledged that went into a deleted file.
         self._check_identity()
 
     def _check_identity(self) -> None:
@@ -173,7 +173,7 @@ class SqliteStore(SqlStore):
             if WAL_IS_SAFE:
                 self.run(connection, "PRAGMA journal_mode = WAL")
             else:
-                # Turns a write-ahead log back if nobody else has the file open; otherwise it stays, as it must.
+                # Ends write-ahead logging if no other process has the file open; otherwise it stays, as it must.
                 connection.execute("PRAGMA journal_mode = TRUNCATE")
         except sqlite3.OperationalError as error:
             if not _is_busy(error):

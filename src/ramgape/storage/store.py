@@ -92,7 +92,7 @@ class SqlStore(ABC):
 
     @abstractmethod
     def begin_alone(self, create: bool) -> None:
-        """Begin, on a new connection, a transaction during which nobody else can create or upgrade the store."""
+        """Begin, on a new connection, a transaction that keeps others from creating or upgrading the store."""
 
     @abstractmethod
     def has_table(self, name: str) -> bool:
@@ -112,7 +112,7 @@ class SqlStore(ABC):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Have whoever waits for a lock wait no longer; to be called from any thread."""
+        """Interrupt a wait for a lock; from any thread."""
 
     @abstractmethod
     def read_observations(self, study_id: int, start: int, stop: int | None = None) -> Columns:
@@ -219,7 +219,7 @@ class SqlStore(ABC):
                 self._disconnect()
 
     def renew_after_fork(self) -> None:
-        """The child's own lock, whoever held the parent's."""
+        """A new lock for the child process."""
         self._gate = threading.Lock()
 
     def _disconnect(self) -> None:
@@ -290,7 +290,7 @@ class SqlStore(ABC):
     def begin(self, study_id: int, write: bool) -> tuple[records.StudyRow, records.Moment]:
         """Begin a transaction: the study as it is, and the present moment.
 
-        With `write`, nobody else can change the study until commit or rollback.
+        With `write`, the study is locked for others until commit or rollback.
         """
         try:
             row, now = self.begin_on(study_id, write)
@@ -319,7 +319,7 @@ class SqlStore(ABC):
             return pull
         if clock == WALL_CLOCK:  # of an older version
             return pull._replace(lease_until=pull.lease_until - now.time + now.clock)
-        return pull._replace(lease_until=ENDED)  # the machine was started anew, and whoever had it is gone
+        return pull._replace(lease_until=ENDED)  # the machine was restarted, so that its worker is gone
 
     def read_answered(self, study_id: int, start: int) -> list[int]:
         """The numbers of the pulls that are answered by observations from a place on."""

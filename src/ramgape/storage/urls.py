@@ -34,7 +34,7 @@ LONGEST_PATH = 500  # bytes; SQLite takes 504, or a few thousand, depending on h
 FORMS = "sqlite:///FILE, postgresql://USER@HOST/DATABASE or the address of a server, http://HOST:PORT"
 
 # A URL and whatever follows, up to the next one. Of a scheme so many letters are enough: to look for the beginning of
-# every word again from each of its letters takes minutes where somebody gives a book for a name.
+# every word again from each of its letters takes minutes for a very long name.
 _URL = re.compile(r"\w[\w+]{0,19}://(?:(?!\w{1,20}://).)+", re.DOTALL)
 # Also where libpq's other form, `host=... password=...`, stands in place of a URL.
 _QUERY_PASSWORD = re.compile(r"((?:^|[?&\s])[^=&?\s]*password\s*=\s*)([^&]*)", re.IGNORECASE)
@@ -65,7 +65,7 @@ def parse_url(url: str) -> StoreUrl:
     parse = SCHEMES.get(scheme.lower()) if separator else None
     if parse is not None:
         return parse(url, rest)
-    from ramgape import registry  # which takes a while to load, and nearly nobody needs it here
+    from ramgape import registry  # slow to load, and rarely needed here
 
     others = registry.names("store")
     if not separator or scheme.lower() not in others:
@@ -90,9 +90,9 @@ def shown(url: str) -> str:
 
 
 def shown_in(text: str) -> str:
-    """A text, whoever wrote it, with the passwords of all URLs in it hidden.
+    """Any text, with the passwords of all URLs in it hidden.
 
-    A password may have a blank in it, and nobody can tell where such a URL ends: too much is hidden rather than too
+    A password may have a blank in it, so that the end of such a URL is unknown: too much is hidden rather than too
     little.
 
     >>> shown_in("unexpected argument (postgresql://me:secret@host/studies)")
@@ -148,7 +148,7 @@ def secrets_in(url: str) -> tuple[str, ...]:
 
 
 def scrub(text: str, secrets: tuple[str, ...]) -> str:
-    """A message of somebody else, on one line and without passwords."""
+    """A message from another library, on one line and without passwords."""
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return " ".join(text.split())

@@ -67,7 +67,7 @@ def delete_study(name: str, storage: str | Store, *, token: str | None = None) -
 
         with connected(storage, token) as connection:
             number = known_study(connection, name)["id"]
-            with suppress(UnknownStudy):  # it was there a moment ago: somebody has deleted it, perhaps we ourselves
+            with suppress(UnknownStudy):  # it was deleted a moment ago, perhaps by this process
                 connection.call("DELETE", f"/studies/{number}", query={"confirm": name})
         return
     with closing(open_store(storage, create=False)) as store:

@@ -109,7 +109,7 @@ NO_REQUEST = Request(0, None, math.inf)
 def check_request(
     count: int, worker: str | None, lease: float | None, least: int, known: Iterable[Pull | str] = ()
 ) -> Request:
-    """What somebody asks for, or an error that says what is allowed."""
+    """A checked request, or an error that says what is allowed."""
     if type(count) is not int or not least <= count <= MOST_AT_ONCE:
         allowed = f"a whole number from {least} to {MOST_AT_ONCE:,}"
         count = whole(count, "count", allowed, least)

@@ -165,7 +165,7 @@ class LocalBackend(Backend):
         """What each of several operations gives, or the error that it ends with, all of them in one transaction.
 
         An operation that fails has changed nothing, and the others count. Where one had changed something before it
-        failed, or something went wrong that nobody expects, each is made by itself.
+        failed, or an unexpected error occurred, each is made by itself.
         """
         if len(operations) == 1:
             return [attempt(operations[0])]
@@ -184,7 +184,7 @@ class LocalBackend(Backend):
                 all_made = True
         except RamgapeError as error:  # the store's
             return [error] * len(operations)
-        except Exception as error:  # noqa: BLE001 - whoever made the others must not suffer for it
+        except Exception as error:  # noqa: BLE001 - the others must not fail with it
             if all_made:  # it is the commit that failed, or perhaps did not
                 return [error] * len(operations)
             return [attempt(operation) for operation in operations]
@@ -278,11 +278,11 @@ class LocalBackend(Backend):
             state.observe(trials, now)
             return state.done
 
-    def take_in(self, spool: ImportBuffer) -> None:
+    def take_in(self, buffer: ImportBuffer) -> None:
         """Take in a batch of trials made elsewhere."""
         with self._transaction(write=True) as (state, now):
-            state.open_batch(spool.count)
-            for trials in spool:
+            state.open_batch(buffer.count)
+            for trials in buffer:
                 check_new_blocks(self.session, state, [(each.arm, each.info) for each in trials])
                 state.add(trials, now)
                 self.session.flush()
@@ -338,7 +338,7 @@ class LocalBackend(Backend):
             return state.done
 
     def result(self, ended: Stopped, expect: bool) -> Result:
-        """What is known by now; whoever asks and tells meanwhile does not wait for it."""
+        """The result by now; other operations do not wait for it."""
         with self._transaction(write=False) as (state, _):
             inference = self._inference_of(state)
         return inference.result(ended, expect)
@@ -351,14 +351,14 @@ class LocalBackend(Backend):
             if len(failures) != state.failed:
                 damaged(store.url, f"there are {len(failures)} of {state.failed} failures")
             last: Sequence[ObservationRow] = ()
-            with suppress(DamagedStore):  # remarks are no part of the result; whoever reads rows for that will complain
+            with suppress(DamagedStore):  # remarks are not part of the result; readers of the rows get the error
                 last = store.read_rows(row.id, max(state.told - LAST_ANSWERS, 0), state.told)
             inference, draft = self._inference_of(state), draft_report(row, state, failures, last)
             points = self.session.history() if history else ()
         return Report(result=replace(inference.result("open", expect), history=points), **draft)
 
     def _inference_of(self, state: StudyState) -> Inference:
-        """A copy of the search as it is: what is inferred from it keeps nobody waiting, and is kept till it changes."""
+        """A copy of the search as it is: inference from it blocks no operation, and is cached until it changes."""
         if self._inference is None or not self._inference.is_of(state):
             self._inference = Inference(state, self.session.quality())
         return self._inference
@@ -368,7 +368,7 @@ class LocalBackend(Backend):
         return self._look(lambda state: progress_of(state.engine))
 
     def show(self, monitor: ProgressMonitor) -> None:
-        """Tell somebody who watches where the search stands, as far as this process knows it."""
+        """Show the progress of the search, as far as this process knows it."""
         self._look(lambda state: monitor.observe(state.engine))
 
     def _look(self, look: Callable[[StudyState], Given]) -> Given:
@@ -427,5 +427,5 @@ def attempt(operation: Callable[[], Given]) -> Given | Exception:
     """What an operation gives, or the error that it ends with."""
     try:
         return operation()
-    except Exception as error:  # noqa: BLE001 - given to whoever asked for it
+    except Exception as error:  # noqa: BLE001 - raised where it was asked for
         return error

@@ -26,7 +26,7 @@ class OpenPulls:
         self.pulls: dict[int, PullRow] = {}
         self.given_up = 0
         self.by_worker: dict[str, set[int]] = {}
-        self.available: set[int] = set()  # pulls that wait for somebody
+        self.available: set[int] = set()  # trials that wait for a worker
         self.earliest = math.inf  # no other lease runs out before that
         self.order = AskingOrder() if spec.in_order else None
         # Scores are learnt in the order of their items: none is left out, not even one that was given up.

@@ -97,9 +97,9 @@ class RemoteBackend(Backend):
             )
             backend = cls(connection, storage, name, made["id"], made["specification"])
             if many and not made["told"]:
-                with ImportBuffer() as spool:
-                    spool.add(list(rows))
-                    backend.take_in(spool)
+                with ImportBuffer() as buffer:
+                    buffer.add(list(rows))
+                    backend.take_in(buffer)
         except BaseException:
             connection.close()
             raise
@@ -146,11 +146,11 @@ class RemoteBackend(Backend):
 
     @property
     def patience(self) -> float:
-        """None: whoever asks the server has been patient already."""
+        """None: the connection has its own timeout."""
         return 0.0
 
     def _learn(self, specification: Json) -> None:
-        """What the study is to do may change, by whoever asks more of it."""
+        """The specification may change when a study is extended."""
         if specification != self._specification:
             with self._connection.understanding("what a study is to do"):
                 spec = StudySpec.from_text(json.dumps(specification))
@@ -159,7 +159,7 @@ class RemoteBackend(Backend):
             self._spec, self._specification = spec, specification
 
     def _heed(self, done: bool, as_known: bool = True) -> None:
-        """Ask anew what the study is to do, where an answer shows that somebody has changed it."""
+        """Ask anew what the study is to do, if an answer shows that it has changed."""
         if not as_known or (self._was_done and not done):
             self._ask_specification()
         self._was_done = done
@@ -219,11 +219,11 @@ class RemoteBackend(Backend):
         done: bool = self._study.post("observe", {"trials": seen}, answers.DONE, once=True)["done"]
         return done
 
-    def take_in(self, spool: ImportBuffer) -> None:
+    def take_in(self, buffer: ImportBuffer) -> None:
         """Take in a batch of trials made elsewhere, as the file that it might have come from."""
         names = self.spec.search.names
         with SpooledTemporaryFile(IN_MEMORY) as file:
-            for trials in spool:
+            for trials in buffer:
                 for trial in trials:
                     row = ImportedRow(names[trial.arm], *trial[1:])
                     file.write(f"{write_object(row)}\n".encode())
@@ -302,7 +302,7 @@ class RemoteBackend(Backend):
         return found
 
     def show(self, monitor: ProgressMonitor) -> None:
-        """Tell somebody who watches how far it is."""
+        """Show the progress."""
         monitor.note(self.progress(), self.spec.search.goal == "budget")
 
     def _get(self, path: str, form: answers.Check, query: Mapping[str, object] | None = None) -> Json:

@@ -156,7 +156,7 @@ class Runner:
         return ended
 
     def _work(self) -> Stopped:
-        """What has ended it: nothing but its goal, or somebody who wants no more of it."""
+        """What ended it: its goal, or the callback."""
         pause = SHORTEST_WAIT
         while True:
             for pull in self._exchange(min(self.calls.free, self.left)):
@@ -210,7 +210,7 @@ class Runner:
         return exchanged.pulls
 
     def _tell_watcher(self) -> None:
-        """Say where the study stands, if somebody wants to know."""
+        """Call the callback with the progress, if there is one."""
         if self.monitor is not None and self.monitor.wanted:
             self._patiently(partial(self.study.backend.show, self.monitor))
 
@@ -228,7 +228,7 @@ class Runner:
         """Take over what was measured, and which trials failed."""
         for pull, future in ended:
             error = error_of(future)
-            # Nobody is there to make trials, the trial itself knows that its arm cannot work, or it is an interrupt: no
+            # There are no workers, the trial itself knows that its arm cannot work, or it is an interrupt: no
             # failure to count.
             if isinstance(error, (BrokenExecutor, FailingArm)) or not isinstance(error, Exception | None):
                 self.fatal = error
@@ -323,7 +323,7 @@ class Runner:
 
         def renew() -> None:
             while not over.wait(self.lease / RENEWALS):
-                with suppress(Exception):  # tried again soon; whoever tells will hear of it
+                with suppress(Exception):  # tried again soon; the next tell raises it
                     self._patiently(self._renew, over.wait)
 
         thread = threading.Thread(target=renew, name="ramgape-leases", daemon=True)

@@ -69,7 +69,7 @@ class StudySession:
     def observations(self) -> Iterator[ObservationRow]:
         """All observations there are by now, in their order.
 
-        A page at a time, each in a transaction of its own: whoever takes them may be slow, and others want to write.
+        A page at a time, each in its own transaction, so that a slow reader does not keep others from writing.
         Nothing is ever changed before the end of what was told, so the pages belong together.
         """
         with self.reading as (state, _):
@@ -268,7 +268,7 @@ class StudySession:
     def change(self, spec: StudySpec) -> StudyState:
         """Give the study a specification that asks for more, or has other arms, in the transaction under way.
 
-        All is learnt again, as if that had been asked from the start: so does whoever opens the study later.
+        All is learnt again, as if that had been asked from the start, as it is when the study is opened later.
         """
         before, store, study = self._state, self.store, self.row.id
         assert before is not None
@@ -332,7 +332,7 @@ class StudySession:
             interrupt()
 
     def pause(self) -> bool:
-        """Let nobody begin before `resume`, once whoever is at it has finished; False if that takes too long."""
+        """Wait for operations in progress and block new ones until `resume`; False if that takes too long."""
         return self._lock.acquire(timeout=FORK_PATIENCE)
 
     def resume(self) -> None:

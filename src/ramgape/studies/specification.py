@@ -1,7 +1,7 @@
 """What a study is to do: a search, and what becomes of failed trials; as text and back, without loss.
 
 The text is JSON with a format of its own, since stored studies outlast the program that wrote them. A field that is
-missing has its default; a field that nobody here knows was written by a newer program, and is an error, because what it
+missing has its default; an unknown field was written by a newer program, and is an error, because what it
 means may matter. Where more changes than that, the format is raised and `UPGRADES` says how a text of the one before is
 brought up to it, for good.
 """
@@ -88,7 +88,7 @@ class StudySpec:
         retries: How often a trial is tried again before it is given up.
         seed: What the seeds of the trials come from; None: from the key of the study, which is random.
         in_order: Count results in the order of asking, over all arms.
-        expired: A lease that ran out: "retry" with somebody else, or "fail", as if the trial had failed.
+        expired: An expired lease: "retry" by another worker, or "fail", as if the trial had failed.
         worst: What a failure counts as, where rewards have no range that says it.
         expected_arms: How many arms there may be in all; None if none comes or goes. `search` names all that ever came.
         arm_changes: Which came later, and which went.

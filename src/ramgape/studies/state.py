@@ -295,7 +295,7 @@ class StudyState:
         return accepted
 
     def fail(self, pull_id: PullId, reason: str, now: Moment, find_answer: FindAnswer) -> bool:
-        """An attempt has failed. False if that makes no difference: the pull is answered, or with somebody else."""
+        """An attempt has failed. False if that makes no difference: it is completed, or another worker has it."""
         pull = self._open_pull(pull_id, find_answer)
         if pull is None or pull.answer is not None:  # told again, perhaps, after a lost reply
             answer = find_answer(pull_id.number) if pull is None else held_answer(pull)
@@ -344,7 +344,7 @@ class StudyState:
         self._observe(self._released())
 
     def give_back(self, pull_id: PullId, find_answer: FindAnswer, *, lost: bool = False) -> bool:
-        """Whoever has a pull will not make it; it is available again at once. Lost ones are counted, each once."""
+        """Release trials, which are available again at once. Lost ones are counted, each once."""
         pull = self._open_pull(pull_id, find_answer)
         if pull is None or pull.attempt != pull_id.attempt or pull.given_up or pull.answer is not None:
             return False
@@ -361,7 +361,7 @@ class StudyState:
         return len(held)
 
     def renew(self, pull_ids: Iterable[PullId], lease: float, now: Moment) -> list[bool]:
-        """Whoever has these pulls is still at work; tells which of them are still theirs."""
+        """Renew the leases of trials; returns which of them are still open."""
         renewed = []
         for token, number, attempt in pull_ids:
             pull = self.open.get(number)

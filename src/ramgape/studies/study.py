@@ -249,9 +249,9 @@ class Study:
 
         Args:
             count: How many.
-            worker: Whoever names itself gets its own open pulls back first, after a restart, say; `count` is how many
-                it wants to have open. Without a name all pulls are new to the caller.
-            lease: After so many seconds without an answer a pull is given to somebody else; None: never.
+            worker: The name of the worker. After a restart it first gets its own open trials back; `count` is then how
+                many it has open. Without a name all pulls are new to the caller.
+            lease: Seconds after which an unreported trial goes to another worker; None: never.
         """
         _, pulls, _ = self.backend.exchange(Results(), check_request(count, worker, lease, 1))
         return pulls
@@ -267,7 +267,7 @@ class Study:
     ) -> Answer:
         """The reward of a pull; it is stored when this returns.
 
-        The first answer to a pull wins. If somebody else was faster this one changes nothing, and is not `accepted`.
+        The first answer to a pull wins. A later one changes nothing, and is not `accepted`.
         Telling the same again is fine; telling the same pull another reward is an error.
 
         Args:
@@ -300,7 +300,7 @@ class Study:
 
         Args:
             pull: The pull, or its id.
-            reason: Why, for whoever looks at the study.
+            reason: Why, for reports on the study.
         """
         failure = pull_id_of(pull), check_reason(reason)
         accepted, _, done = self.backend.exchange(Results(failed=[failure]), NO_REQUEST)

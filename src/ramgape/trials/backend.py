@@ -1,7 +1,7 @@
 """What makes calls, wherever that is: it says how many at once, begins them, hands over those that ended, and cancels.
 
 A call is a future, which ends in one of three ways: with what the call gave, in an error of its own, or lost, a
-`WorkerLost`: the machine that made it has died, of which nobody knows whether the call had anything to do with it.
+`WorkerLost`: the machine that made it has died, perhaps not because of the call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Function = Callable[..., Any]
 class Inbox:
     """What other threads bring. It stays until it has been seen to, also where an interrupt ends the waiting for it.
 
-    An interrupt often comes while somebody waits, and then may do so in the very moment in which something has come.
+    An interrupt often comes during a wait, perhaps in the very moment in which a result arrives.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Inbox:
 
 
 class TrialEngine(ABC):
-    """Makes calls. Whoever uses one begins no more of them than there are slots, and closes it.
+    """Makes calls. Callers begin no more of them than there are slots, and close it.
 
     Attributes:
         cancels: Whether a call that has begun is ended when it is cancelled.
@@ -72,7 +72,7 @@ class TrialEngine(ABC):
 
         Args:
             function, arguments: What is called.
-            name: For whoever looks at the cluster.
+            name: Shown in the cluster's dashboard.
             alone: Whether no other call of ours may be made by the same process meanwhile, where that can be.
         """
         future = self._begin(function, arguments, name, alone)
@@ -99,7 +99,7 @@ class TrialEngine(ABC):
         return False
 
     def cancel(self, calls: Iterable[Future[Any]]) -> None:
-        """Nobody waits for these calls any longer; those that have not begun never will."""
+        """Cancel these calls; those that have not begun never will."""
         for call in calls:
             call.cancel()
 

@@ -1,4 +1,4 @@
-"""The engine for what somebody calls their workers: a number, an executor, a cluster."""
+"""The engine for `workers`: a number, an executor, or a cluster."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def check_resources(resources: object) -> dict[str, float]:
 
 
 def plain_engine(make: Function, workers: Workers, slots: int | None, timeout: float | None) -> ExecutorEngine:
-    """So many calls at once here, or an executor of somebody else."""
+    """Threads of this process, or an executor of the user."""
     if isinstance(workers, Executor):
         return ExecutorEngine(workers, slots or places_of(workers), own=False)
     count = whole(workers, "workers", ALLOWED, 1)

@@ -1,7 +1,7 @@
 """Calls on the spot, in threads, or on an event loop; each is an executor, and one engine serves them all.
 
-What a function gives may have to be awaited, also where nobody could know before. That is done on an event loop in a
-thread of its own: whoever calls may have a loop running, as a notebook has, which cannot be entered a second time.
+What a function gives may have to be awaited, also where that is not known before. That is done on an event loop in a
+thread of its own: the caller may have a loop running, as a notebook has, which cannot be entered a second time.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Loop(Executor):
                 outcome = future.cancel
             except BaseException as error:  # noqa: BLE001 - the caller of `result` gets it
                 outcome = partial(future.set_exception, error)
-            with suppress(InvalidStateError):  # nobody waits for it any longer
+            with suppress(InvalidStateError):  # it was abandoned
                 outcome()
 
         with self._lock:
@@ -154,7 +154,7 @@ class Threads(Here):
             self._idle.release()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
-        """Let every thread end with its present call; nobody waits for that."""
+        """Let every thread end with its present call, without waiting."""
         super().shutdown()
         for _ in range(self._threads):
             self._work.put(None)
@@ -172,7 +172,7 @@ class ExecutorEngine(TrialEngine):
         return self._slots
 
     def _begin(self, function: Function, arguments: tuple[Any, ...], name: str, alone: bool) -> Future[Any]:
-        if not self._own:  # nobody there would await anything
+        if not self._own:  # it would not await anything
             function, arguments = awaited, (function, *arguments)
         return self._executor.submit(function, *arguments)
 

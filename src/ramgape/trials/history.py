@@ -37,7 +37,7 @@ class Recorder:
 
     @property
     def pulls_until_next(self) -> int:
-        """After how many pulls a point may be due, for whoever makes many at once."""
+        """After how many trials a point may be due, for callers that make many at once."""
         return max(self._due - self.engine.samples, 1) if self.engine.ready else len(self.engine.spec.names)
 
     def points(self) -> tuple[HistoryPoint, ...]:

@@ -24,7 +24,7 @@ from ramgape.trials.trial_loop import TrialLoop, TrialSettings
 
 
 def listener(recorder: Recorder, monitor: ProgressMonitor | None, callback: Callback | None) -> Callable[[], object]:
-    """What hears of every reward: who takes notes, whoever watches, and the callback, which may end the search."""
+    """What is called after every reward: recorder, display and the callback, which may end the search."""
     engine = recorder.engine
     if monitor is not None:
         monitor.observe(engine)

@@ -97,7 +97,7 @@ class ProgressMonitor:
         self._timed: tuple[float, int] | None = None  # when the pace was first measured, and after how many pulls
 
     def observe(self, engine: Engine) -> None:
-        """Tell where a search stands, if that is wanted; to be called after every reward, by whoever tells it."""
+        """Note the state of a search, if a display wants it. Call it after every reward."""
         if self.wanted:
             self.wanted = False
             self._look(engine)
@@ -139,7 +139,7 @@ class ProgressMonitor:
 
 
 class monitored(displayed):  # noqa: N801 - read as the verb of a `with`
-    """Gives somebody who watches a search, if anybody does.
+    """Show the progress of a search; gives its monitor, or None without a display.
 
     Args:
         progress: As for `displayed`.
@@ -162,7 +162,7 @@ class monitored(displayed):  # noqa: N801 - read as the verb of a `with`
 def runs_monitored(
     progress: bool | None, runs: int, waiting: Callable[[], str] = str
 ) -> Iterator[Callable[[int], object]]:
-    """What wants to hear how many of so many searches are finished, and shows it if somebody watches.
+    """A display of how many searches are finished; gives what to call with the number.
 
     Args:
         progress: As everywhere.

@@ -41,14 +41,14 @@ class DaskCall:
     address: str | None = None
     task: Any = None  # Dask's own future, once the call is handed over
     alone: bool = False
-    late: bool = False  # nobody waits for it any longer
+    late: bool = False  # it was abandoned
 
 
 class DaskEngine(TrialEngine):
     """A client of a Dask cluster, for as long as this engine lasts: whatever it has there goes with it.
 
     Args:
-        client: Somebody's client, which stays as it is.
+        client: The user's client, which stays open.
         slots: How many calls at once; unless given, as many as the cluster has threads, or room for the resources.
         resources: What each call takes of those that workers were started with.
     """
@@ -64,7 +64,7 @@ class DaskEngine(TrialEngine):
         self._rooms: dict[str, int] = {}  # of workers by their addresses: how many calls at once
         self._total = 0  # of all of them
         self._load: Counter[str] = Counter()  # of workers: calls that have begun and not ended
-        self._late: Counter[str] = Counter()  # those among them that nobody waits for any longer
+        self._late: Counter[str] = Counter()  # those among them that were abandoned
         self._reserved: set[str] = set()  # workers that make a call alone, or will as soon as they are free
         self._held: deque[str] = deque()  # the calls that wait for that, by their keys
         self._calls: dict[str, DaskCall] = {}
@@ -95,7 +95,7 @@ class DaskEngine(TrialEngine):
 
     @property
     def waiting(self) -> str:
-        """Whether there is nobody to make a call."""
+        """Whether the cluster has no workers."""
         if self._client.status != "running":
             return "the Dask scheduler is out of reach"
         if not any(self._rooms.values()):
@@ -119,7 +119,7 @@ class DaskEngine(TrialEngine):
             self._looked = now
             self._client.loop.add_callback(self._look)
         if not any(self._rooms.values()) and self._knock is None:
-            # A cluster that adapts grows for tasks that wait, and no trial is to wait where nobody knows of it.
+            # A cluster that adapts grows for tasks that wait, and no trial may wait unnoticed.
             self._knock = self._client.submit(int, key=f"ramgape-knock-{self._begun}", pure=False, **self._chosen())
 
     async def _look(self) -> None:
@@ -140,7 +140,7 @@ class DaskEngine(TrialEngine):
 
     def _take_rooms(self, rooms: dict[str, int]) -> None:
         gone = {call.address for call in self._calls.values() if call.address is not None} - rooms.keys()
-        for address in gone:  # of which nobody has heard
+        for address in gone:  # that reported nothing
             self._lose(address, [key for key, call in self._calls.items() if call.address == address])
         self._rooms, self._total = rooms, sum(rooms.values())
         if any(rooms.values()):
@@ -209,7 +209,7 @@ class DaskEngine(TrialEngine):
             value = await task
         except (KilledWorker, NoValidWorkerError, CancelledError) as gone:
             error = WorkerLost(str(gone))
-        except BaseException as failed:  # noqa: BLE001 - whoever waits for the call gets it
+        except BaseException as failed:  # noqa: BLE001 - raised where the call is awaited
             error = failed
         self._inbox.put(partial(self._settle, key, value, error))
 
@@ -225,7 +225,7 @@ class DaskEngine(TrialEngine):
             self._client.loop.add_callback(self._look)
 
     def _lose(self, address: str, keys: Iterable[str]) -> None:
-        """A worker has gone, and with it what it was at; its calls are not to be begun again by somebody else."""
+        """A worker has gone, and with it what it was at; its calls must not begin again on another worker."""
         self._total -= self._rooms.pop(address, 0)
         self._load.pop(address, None)
         self._late.pop(address, None)
@@ -237,7 +237,7 @@ class DaskEngine(TrialEngine):
         self._place_held()
 
     def _settle(self, key: str, value: Any, error: BaseException | None) -> None:
-        """A call has ended; what comes of it later is nobody's."""
+        """A call has ended; later results of it are dropped."""
         call = self._calls.pop(key, None)
         if call is None:
             return
@@ -259,7 +259,7 @@ class DaskEngine(TrialEngine):
     # --- ends --------------------------------------------------------------------------------------------------------
 
     def cancel(self, calls: Iterable[Future[Any]]) -> None:
-        """Take calls off the cluster. A thread of a worker goes on to its end, but nobody knows of it."""
+        """Take calls off the cluster. A thread of a worker goes on to its end, but its result is dropped."""
         found = {key for call in calls if (key := self._keys.get(call)) is not None}
         self._held = deque(key for key in self._held if key not in found)
         self._drop([self._calls[key].task for key in found])

@@ -53,7 +53,7 @@ class RayEngine(TrialEngine):
 
     @property
     def waiting(self) -> str:
-        """Whether there is nobody to make a call."""
+        """Whether the cluster has no workers."""
         if self._room:
             return ""
         wanted = ", ".join(f"{name}={amount:g}" for name, amount in self._needs.items())
@@ -73,7 +73,7 @@ class RayEngine(TrialEngine):
         return future
 
     def _settle(self, future: Future[Any], ended: Future[Any]) -> None:
-        """A call has ended; what comes of it later is nobody's."""
+        """A call has ended; later results of it are dropped."""
         if self._calls.pop(future, None) is None:
             return
         error = ended.exception()

@@ -24,7 +24,7 @@ async def await_trial(pull: Callable[..., Any], with_generator: bool, arm: str, 
 
 
 def awaited(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a call gives in the end, where nobody else would await it: what must be awaited is, where it is made."""
+    """The result of a call; an awaitable is awaited where the call is made."""
     result = function(*arguments)
     if not hasattr(type(result), "__await__"):
         return result

@@ -58,7 +58,7 @@ def engine_for(executor: Makers) -> Iterator[TrialEngine | None]:
 
 @contextmanager
 def cluster_of(address: str) -> Iterator[TrialEngine | None]:
-    """The engine of a cluster that somebody has typed."""
+    """The engine of a cluster from its URL."""
     require(is_dask(address) or is_ray(address), "cluster", "tcp://SCHEDULER:8786, dask or ray", address)
     with engine_for(address) as engine:
         yield engine

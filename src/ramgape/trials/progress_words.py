@@ -25,7 +25,7 @@ class Standing:
         budget: Whether it ends when a budget is used up.
         answer: What would be returned now; None before every arm has its first pulls.
         pair: Of what is open, an arm and the one it is compared with; that may be missing, or both.
-        expected: How many more pulls; None where nobody knows.
+        expected: How many more pulls; None if unknown.
         pace: Seconds that a pull takes; None before there is something to go by.
     """
 
@@ -48,7 +48,7 @@ class Standing:
 def share_done(progress: Progress, budget: bool, expected: Expectation | None) -> float | None:
     """How much of a search is done: of the pulls made and those still expected the part that was made.
 
-    Under a budget it is the part of that which is used. None where nobody can know, and where there may be many more.
+    Under a budget it is the part of that which is used. None if it is unknown, or if many more may come.
 
     >>> from ramgape.trials.progress import Progress
     >>> from ramgape.search.result import Expectation

@@ -31,7 +31,7 @@ APART = 10  # times as long as the shortest run is a longest one that says how l
 def expect_pulls(engine: Engine, is_over: Callable[[], bool] = lambda: False) -> Expectation | None:
     """How many more pulls a search may take; None where there is nothing to go by, or where it has ended.
 
-    Where nobody wants to know any more, says `is_over`, it is None soon.
+    Soon None once `is_over` says that the estimate is not needed.
     """
     if engine.stopped is not None:
         return None
@@ -58,7 +58,7 @@ def expect_pulls(engine: Engine, is_over: Callable[[], bool] = lambda: False) ->
 
 
 def pulls_for_money(engine: Engine) -> int | None:
-    """How many more pulls the money buys, if they go on to cost what they did on average; None where nobody knows."""
+    """How many more pulls the money buys, if they go on to cost what they did on average; None if unknown."""
     spent = engine.spent
     return int(engine.money * engine.samples / spent) if spent and math.isfinite(engine.money) else None
 
@@ -106,7 +106,7 @@ def _inside(share: float) -> float:
 
 
 def draw_items(engine: Engine, generator: np.random.Generator) -> Instance:
-    """The test set, where an item that nobody knows has the scores of one that every arm has been asked.
+    """The test set, with an unasked item replaced by one that every arm was asked.
 
     How often each of those lends its scores is drawn, too: they may be more or fewer among the unknown ones.
     """

@@ -32,7 +32,7 @@ UNITS = (("s", 60.0), ("min", 60.0), ("h", 24.0), ("days", math.inf))  # and how
 
 
 class Frame(NamedTuple):
-    """What is shown: how much is done, None where nobody knows, and two lines of words."""
+    """What is shown: how much is done, None if unknown, and two lines of words."""
 
     share: float | None
     first: str
@@ -167,13 +167,13 @@ class Lines(Surface):
 
 
 def in_notebook() -> bool:
-    """Whether this runs in a notebook; nobody has to have IPython for that."""
+    """Whether this runs in a notebook; works without IPython."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")
 
 
 def surface_for(progress: bool | None) -> Callable[[], Surface] | None:
-    """What opens the place where frames are shown: True and False force it, None has it if somebody is there to see.
+    """What opens the place where frames are shown: True and False force it, None means on a terminal or in a notebook.
 
     Returns:
         None if nothing is shown.
@@ -218,7 +218,7 @@ class displayed:  # noqa: N801 - read as the verb of a `with`
     def _show(self) -> None:
         if self._over.wait(QUIET):
             return
-        with suppress(Exception):  # nobody's search ends because it cannot be shown
+        with suppress(Exception):  # a search must not end because it cannot be shown
             assert self._opens is not None
             surface = self._opens()
             try:

@@ -251,7 +251,7 @@ class TrialLoop:
         if self.generator is None:
             return self.pull(*given)
         generator = self.generator
-        if self.overlaps:  # the same rewards for the same pull of an arm, whoever is faster
+        if self.overlaps:  # the same rewards for the same trial of an arm, in any order
             key = (REWARDS, call.arm, call.turn, call.attempt)
             generator = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=key))
         return self.pull(*given, generator)
