@@ -52,7 +52,7 @@ PRICED = (IDENTIFY, SIMULATE, STUDY, FILE)
 RUN = "Study.run"  # which takes `Trials`: how it makes trials is no part of a study
 CALLING = (IDENTIFY, RUN)
 OF_OUTCOMES = ("outcomes", "objectives", "constraints", "known")  # options about several outcomes per trial
-OUTCOMES_AT = (IDENTIFY, SIMULATE, ANALYZE, STUDY, FILE)
+OUTCOMES_AT = (IDENTIFY, SIMULATE, ANALYZE, STUDY, FILE, COMMANDS)
 
 # The panels of a command's help, which are the sections of the reference.
 TRIALS, GOAL, RISK = "Trials", "Goal", "Risk"

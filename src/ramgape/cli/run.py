@@ -143,6 +143,11 @@ def run(
     and no more than 3 seconds of them unless that is fewer. Ctrl-C gives the
     result so far. An exit code other than 0 is an error; -i counts such runs.
 
+    [bold]ramgape run './a {seed}' './b {seed}' --objective 'max mean(score)'[/bold]
+    [bold]    --objective 'min mean(elapsed)' --epsilon score=0.02,elapsed=0.1[/bold]
+    which are fast and good? Outcomes of a run are elapsed, user and system (seconds),
+    memory (bytes), and the numbers of a JSON object on the last line of its output
+
     [bold]ramgape run solvers.toml[/bold]
     which of these solvers is fast and steady?
 
@@ -180,7 +185,7 @@ def run(
     described = read_commands(what, how, options)
     files.check(described.reward == "elapsed")
     url = place_of(described, how, storage)
-    if described.path is None:
+    if described.path is None and described.reward == "elapsed":
         from ramgape.commands.baseline import read_baseline
 
         baseline = None if how.baseline is None else read_baseline(how.baseline)

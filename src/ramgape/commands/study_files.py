@@ -188,7 +188,8 @@ def read_study_file(path: Path) -> StudyFile:
         if "objectives" in study:
             require("reward" not in study, "reward", "absent with objectives, which say it", study.get("reward"))
             reward: str = OUTCOMES
-            options["outcomes"] = dict.fromkeys(RESOURCES, "unknown") | options.get("outcomes", {})
+            if options.get("outcomes"):
+                options["outcomes"] = dict.fromkeys(RESOURCES, UNKNOWN) | options["outcomes"]
         else:
             reward = known_name(study.get("reward", "output"), REWARDS, "reward")
         timeout = _timeout(study.get("timeout"), reward)

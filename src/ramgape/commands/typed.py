@@ -16,10 +16,22 @@ from ramgape.commands.how_timed import HowTimed
 from ramgape.commands.parameters import MOST_VALUES, combinations, listed, scanned, substituted, unused
 from ramgape.commands.placeholders import SHELL, Command, base
 from ramgape.commands.shell_lines import names_in
-from ramgape.commands.study_files import NULL, Execution, StudyFile, check_command, cut_off_as, how_run, timing
+from ramgape.commands.study_files import (
+    KEEP,
+    NULL,
+    OUTCOMES,
+    RESOURCES,
+    Execution,
+    StudyFile,
+    check_command,
+    cut_off_as,
+    how_run,
+    timing,
+)
 from ramgape.common.formatting import plural
 from ramgape.errors import InvalidSpec, StudyExists, require, shorten
 from ramgape.options import OPTIONS, StudyOptions
+from ramgape.search.objectives import make_objectives
 from ramgape.search.outcome import OURS
 from ramgape.trials.calls import check_timeout
 
@@ -55,17 +67,21 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
     options = dict(options)
     timeout = options.pop("timeout", None)
     timeout = None if timeout is None else check_timeout(timeout)
-    searched, *earlier = (search_options(count, how, options, timeout, before=before) for before in (False, True))
+    several = options.get("objectives") is not None
+    if several:
+        searched, earlier = outcome_options(count, how, options), list[dict[str, Any]]()
+    else:
+        searched, *earlier = (search_options(count, how, options, timeout, before=before) for before in (False, True))
     return StudyFile(
         path=None,
         name=how.name or IN_MEMORY,
         commands=read,
-        reward="elapsed",
+        reward=OUTCOMES if several else "elapsed",
         timeout=timeout,
         folder=folder,
         storage=None,
         options=cast(StudyOptions, searched),
-        warnings=too_few_runs(searched),
+        warnings=() if several else too_few_runs(searched),
         execution=Execution(
             shell=shell or None,
             setup=around("setup", [] if how.setup is None else [how.setup]),
@@ -73,7 +89,7 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
             conclude=around("conclude", how.conclude),
             cleanup=around("cleanup", [] if how.cleanup is None else [how.cleanup]),
             strict=not how.ignore_failure,
-            output=how.output,
+            output=KEEP if several and how.output == NULL else how.output,
             session=False,
             input=check_input(how.input),
         ),
@@ -195,6 +211,23 @@ def search_options(
         require(how.max_runs >= least and asked.get("budget") is None, "--max-runs", allowed, how.max_runs)
         asked["max_trials"] = how.max_runs * count
     return asked | timing(asked, timeout)
+
+
+def outcome_options(count: int, how: HowTimed, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a search about several outcomes of every run; nothing is assumed of times and of memory."""
+    require(count > 1 or str(options.get("question")).startswith("above"), "commands", "two at least", count)
+    asked: dict[str, Any] = {"in_order": True, "retries": 0, **options}
+    if asked.get("outcomes"):
+        asked["outcomes"] = dict.fromkeys(RESOURCES, UNKNOWN) | asked["outcomes"]
+    if asked.get("question") == "best" and len(make_objectives(asked["objectives"])) > 1:
+        del asked["question"]  # the default of a command, which means one objective
+    fewest = how.runs if how.runs is not None else how.min_runs
+    most = how.runs if how.runs is not None else how.max_runs
+    if fewest is not None:
+        asked["initial_trials"] = fewest
+    if most is not None:
+        asked["max_trials"] = most * count
+    return asked
 
 
 def shell_words(shell: str | None) -> tuple[str, ...] | None:
