@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
-from ramgape.common.old_names import ATTRIBUTES
-from ramgape.search.result import ArmReport, Goal, Result, Verdict
+from ramgape.search.quality import TrialQuality
+from ramgape.search.result import OLD_ARM_NAMES, ArmReport, Details, Goal, Result, Verdict
 
 NOT_PULLED: dict[str, Any] = {
-    "verdict": "undecided",
+    "verdict": "open",
     "certified": False,
     "trials": 0,
     "mean": math.nan,
@@ -49,9 +50,9 @@ def make_arm(name: str, mean: float = 0.5, risk: float = 0.1, verdict: Verdict =
     values: dict[str, Any] = {
         "name": name,
         "verdict": verdict,
-        "certified": verdict != "undecided",
-        "certificate": "none" if verdict == "undecided" else verdict,
-        "dominated_by": None,
+        "certified": verdict != "open",
+        "certificate": "none" if verdict == "open" else verdict,
+        "beaten_by": None,
         "trials": 100,
         "mean": mean,
         "mean_interval": (mean - 0.05, mean + 0.05),
@@ -60,7 +61,7 @@ def make_arm(name: str, mean: float = 0.5, risk: float = 0.1, verdict: Verdict =
         "variance": 0.04,
         "doubt": 0.01,
     }
-    values |= _present(others)
+    values |= {OLD_ARM_NAMES.get(key, key): value for key, value in others.items()}
     shown = {"std": math.sqrt(values["variance"]), "risk_shown": values["risk"]}
     return ArmReport(**{**shown, "risk_shown_interval": values["risk_interval"], **values})
 
@@ -69,7 +70,7 @@ def make_result(*arms: ArmReport, **others: Any) -> Result:
     """A result of these arms, or of three; those with verdict "in" are returned."""
     arms = arms or (
         make_arm("A", 0.4, 0.05, variance=0.01),
-        make_arm("B", 0.3, 0.20, "out", dominated_by="A", trials=50),
+        make_arm("B", 0.3, 0.20, "out", beaten_by="A", trials=50),
         make_arm("C", 0.7, 0.15, variance=0.09, trials=250),
     )
     values: dict[str, Any] = {
@@ -94,8 +95,9 @@ def make_result(*arms: ArmReport, **others: Any) -> Result:
         "interval_bound": "hoeffding",
         "seed": 7,
     }
-    return Result(**{**values, **_present(others)})
-
-
-def _present(given: dict[str, Any]) -> dict[str, Any]:
-    return {ATTRIBUTES.get(name, name): value for name, value in given.items()}
+    renamed = {"front": "answer", "samples": "trials", "question": "sought"}
+    values |= {renamed.get(key, key): value for key, value in others.items()}
+    if "alarms" in values:
+        values["quality"] = replace(values.get("quality", TrialQuality()), drift=values.pop("alarms"))
+    further = {name: values.pop(name) for name in list(values) if name in Details.__dataclass_fields__}
+    return Result(details=Details(**further), **values)

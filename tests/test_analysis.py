@@ -121,7 +121,7 @@ def test_blocks_and_further_arms_change_nothing(monkeypatch: pytest.MonkeyPatch)
     parts = analyze(iter(log), **BOUNDED).to_dict()
     assert parts == whole
     assert [arm["name"] for arm in whole["arms"]] == [f"arm {number}" for number in range(70)]
-    assert {arm["pulls"] for arm in whole["arms"]} == {20}
+    assert {arm["trials"] for arm in whole["arms"]} == {20}
 
 
 def test_costs_are_minimised() -> None:
@@ -274,8 +274,8 @@ def test_an_analysis_is_plain_data() -> None:
     assert written == analysis.to_dict() == {**analysis.result.to_dict(), **written}
     counts = {"rows", "skipped", "missing", "excluded", "min_rows", "thin", "without_thin", "block", "incomplete"}
     assert set(written) - set(analysis.result.to_dict()) == {*counts, "next_pulls", "understood"}
-    assert (written["rows"], written["skipped"], written["samples"]) == (120, 0, 120)
-    assert written["stopped"] == "data"
+    assert (written["data"]["rows"], written["data"]["skipped"], written["trials"]) == (120, 0, 120)
+    assert written["details"]["stopped"] == "data"
     assert written["next_pulls"] == analysis.next_pulls
     assert pickle.loads(pickle.dumps(analysis)) == analysis
     assert repr(analysis).startswith("<Analysis: Pareto set: ")
@@ -424,10 +424,10 @@ def test_other_options_reach_the_analysis(tmp_path: Path) -> None:
     further = ("--bound", "gaussian", "--resolution", "1e-3")
     result = call(path, *ANALYZE[:4], *options.split(), *further, "--json")
     written = json.loads(result.stdout)
-    assert "for each arm, rounded to 0.001: " in written["guarantee"]
+    assert "for each arm, rounded to 0.001: " in written["details"]["guarantee"]
     assert all(isinstance(arm["empirical_risk"], float) for arm in written["arms"])
     goal = {"kind": "confidence", "epsilon": 0.5, "delta": 0.1, "budget": None, "risk_epsilon": 0.1}
-    assert written["goal"] == {**goal, "epsilon_share": None, "spend": None}
+    assert written["details"]["goal"] == {**goal, "epsilon_share": None, "spend": None}
     assert [written[key] for key in ("noise", "risk", "direction", "policy", "bound")] == [
         "gaussian",
         "cvar:0.2",
@@ -467,8 +467,10 @@ def test_other_ways_in(tmp_path: Path) -> None:
         path = write(tmp_path, as_csv(log_of(30), letter))
         for options in (("--delimiter", written), ()):
             found = json.loads(call(path, *ANALYZE, *options, "--json").stdout)
-            assert found == {**expected, "understood": found["understood"]}
-            assert found["understood"].startswith(f"CSV with {'tab' if letter == chr(9) else repr(letter)}, arms in")
+            assert found == {**expected, "understood": found["data"]["understood"]}
+            assert found["data"]["understood"].startswith(
+                f"CSV with {'tab' if letter == chr(9) else repr(letter)}, arms in"
+            )
 
 
 def test_names_with_anything_inside(tmp_path: Path) -> None:
@@ -563,13 +565,13 @@ def test_arguments_that_are_refused(arguments: tuple[str, ...], words: str, tmp_
 def test_a_range_below_zero(tmp_path: Path) -> None:
     path = write(tmp_path, as_csv(log_of(3)))
     written = json.loads(call(path, *ANALYZE[:5], "-1", "1e0", "--json").stdout)
-    assert written["reward_range"] == [-1.0, 1.0]
+    assert written["details"]["reward_range"] == [-1.0, 1.0]
 
 
 def test_rows_without_a_reward_are_counted_and_told(tmp_path: Path) -> None:
     path = write(tmp_path, "arm,reward\nA,0.5\nB,\n\nB,0.2\nA, \nA,0.1\nB,0.3\nC,\n")
     written = json.loads(call(path, *ANALYZE, "--skip-empty", "--json").stdout)
-    assert (written["rows"], written["skipped"], written["samples"]) == (7, 3, 4)
+    assert (written["data"]["rows"], written["data"]["skipped"], written["trials"]) == (7, 3, 4)
     assert [(arm["name"], arm["pulls"]) for arm in written["arms"]] == [("A", 2), ("B", 2), ("C", 0)]
     shown = " ".join(call(path, *ANALYZE, "--skip-empty").stdout.replace("│", " ").split())
     assert "Data 7 rows, 3 of them left out" in shown

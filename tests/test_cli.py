@@ -194,9 +194,15 @@ def test_one_run_shows_the_result() -> None:
     expected = ramgape.simulate("paper:46", epsilon=0.02, bound="hoeffding", seed=0)
     assert result.exit_code == 0
     assert result.stderr == ""
-    assert f"Pareto set: {', '.join(expected.front)} ({len(expected.front)} of 10 arms)" in result.stdout
-    assert f"{expected.samples:,} pulls" in result.stdout
-    assert "within epsilon" in result.stdout
+    first, second = expected.answer
+    assert f"Keep {first} (highest mean) and {second} (lowest risk); drop the other 8." in result.stdout
+    assert f"{expected.trials:,} trials of 10 options" in result.stdout
+    assert "(95% sure)" in result.stdout
+    assert result.stdout.endswith("Exact statement: add --explain\n")
+    assert all(letter not in result.stdout for letter in "│─╭╯")
+    explained = " ".join(call(*SEARCH, "--explain").stdout.split())
+    assert expected.guarantee in explained
+    assert "Jointly:" in explained
 
 
 def test_one_run_tells_a_warning_once() -> None:
@@ -213,7 +219,7 @@ def test_several_runs_show_a_summary() -> None:
     assert f"{several.mean_samples:,.0f}" in result.stdout
     assert f"{several.mean_samples_stderr:,.0f} (mean, standard error)" in result.stdout
     assert f"{several.errors} of 4 answers beyond epsilon" in result.stdout
-    (first,) = [line for line in result.stdout.splitlines() if line.split()[1:3] == ["1", "in"]]
+    (first,) = [line for line in result.stdout.splitlines() if line.split()[:2] == ["1", "in"]]
     average = sum(run.pulls["1"] for run in several.runs) / 4
     returned = sum("1" in run.front for run in several.runs)
     assert f"{returned} of 4" in first
@@ -374,8 +380,8 @@ def test_an_interrupt_shows_what_one_run_has_found(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(simulation, "play", interrupted)
     result = call("simulate", "paper:46", "--epsilon", "0", "--bound", "paper")
     assert result.exit_code == 130
-    assert "Stopped before the goal" in result.stdout
-    assert "interrupted; goal not reached" in result.stdout
+    assert "Nothing is proved yet." in result.stdout
+    assert "Stopped after " in result.stdout
 
 
 @pytest.mark.parametrize(("finished", "words"), [(0, "after 0 of 5 runs"), (3, "after 3 of 5 runs; --runs 3")])
@@ -455,7 +461,7 @@ def test_ctrl_c_at_a_terminal() -> None:
     stdout = started.finish()
     assert b"getting ready" in started.seen
     assert started.process.returncode == 130
-    assert "interrupted; goal not reached" in stdout  # whether anything is proved by then depends on the machine
+    assert "Stopped after " in stdout  # whether anything is proved by then depends on the machine
 
 
 @NO_SIGNALS
@@ -517,7 +523,7 @@ def test_displays_when_somebody_watches(monkeypatch: pytest.MonkeyPatch) -> None
     ):
         result = call(*arguments)
         assert result.exit_code == 0
-        assert "Pareto set" in result.stdout
+        assert "of 10 options" in result.stdout or "2 runs of ramgape" in result.stdout
 
 
 def test_workers_are_as_many_as_wanted() -> None:
@@ -597,8 +603,8 @@ def test_the_demo_tells_and_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (tmp_path / "ramgape-demo.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in tmp_path.iterdir()] == ["ramgape-demo.png"]
     words = " ".join(result.stdout.split())
-    unframed = " ".join(words.replace("│", " ").split())
-    assert "Choose Fast Fox for the lowest measured mean, Steady Snail for the lowest measured standard" in unframed
+    assert "Keep Fast Fox (lowest mean)" in words
+    assert "Steady Snail (lowest std)" in words
     assert "ramgape-demo.png" in words
     assert all(f" ramgape {command} " in words for command in ("run", "analyze", "simulate"))
     assert max(map(len, result.stdout.splitlines())) <= 80
@@ -643,7 +649,7 @@ def test_the_demo_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(demo.Depot, "notice", interrupt)
     result = call("demo", "--out", str(tmp_path / "picture.png"))
     assert result.exit_code == 130
-    assert "after 1,000 pulls" in result.stdout
+    assert "Stopped after 1,000 trials of 8 options" in result.stdout
     assert list(tmp_path.iterdir()) == []
 
 

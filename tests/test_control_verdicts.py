@@ -31,16 +31,16 @@ def test_an_arm_as_good_as_the_control_is_not_called_better() -> None:
     assert {name for name, verdict in verdicts.items() if verdict == "better"} == set(result.front)
     assert verdicts["A"] == "not better"
     assert {"B", "E"} <= set(result.front) <= {"B", "D", "E"}
-    assert result.sentence.endswith(
-        "have a mean above that of control; no other arm does by 0.01 or more. This is right with probability 0.95."
-    )
+    assert "E beat control" in result.sentence
+    assert "(95% sure)" in result.sentence
+    assert "Not better" in result.sentence
     assert "every returned arm has a mean above that of control, and no other arm has a mean 0.01 or more above" in (
         result.guarantee
     )
     for row in result.differences:
         assert row.verdict != "better" or row.mean_interval[0] >= 0.0
         assert row.verdict != "not better" or row.mean_interval[1] <= 0.01
-    assert {row["name"]: row["verdict"] for row in json.loads(result.to_json())["differences"]} == verdicts
+    assert {row["name"]: row["verdict"] for row in json.loads(result.to_json())["details"]["differences"]} == verdicts
     assert Result.from_dict(result.to_dict()) == result
     assert "not better" in str(result)
 
@@ -98,7 +98,10 @@ def test_data_lead_to_each_of_the_four_verdicts(direction: str) -> None:
     result = analyze(rewards, task="better-than:control=now", **options).result  # type: ignore[call-overload]
     assert {row.name: row.verdict for row in result.differences} == {name: name for name in chances if name != "now"}
     assert not result.goal_reached
-    assert result.sentence.startswith("better has a mean ")
+    assert result.sentence.startswith("better beats now: ")
+    assert "Not better: not better." in result.sentence
+    assert "Not worse: not worse." in result.sentence
+    assert "No verdict yet on open." in result.sentence
     shown = str(result)
     assert all(f"{name} " in shown for name in ("not better", "not worse", "open", "better"))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -17,12 +16,11 @@ from rich.console import Console
 
 from ramgape.common.formatting import Digits, cell_width, round_up, short_names
 from ramgape.errors import printable
-from ramgape.search.result import ArmReport, Goal, Result, Truth, Verdict
-from ramgape.views.content import choose_arms
+from ramgape.search.result import ArmReport, Result, Truth, Verdict
 from ramgape.views.explanation import Column
-from ramgape.views.table import NO_INTERVALS, fitted, left_out
+from ramgape.views.sentence import p_words
+from ramgape.views.table import fitted, left_out
 from ramgape.views.text import plain
-from ramgape.views.verdicts import names_and_reasons, sure_words
 from tests.results import NOT_PULLED, make_arm, make_result
 
 ODD_NAMES = [
@@ -50,12 +48,6 @@ def many_arms(number: int, returned: int) -> list[ArmReport]:
     ]
 
 
-def undecided_result() -> Result:
-    inside = make_arm("A", verdict="undecided", doubt=0.2, rival="B")
-    outside = make_arm("B", 0.49, verdict="undecided", doubt=0.2, rival="A", dominated_by="A")
-    return make_result(inside, outside, front=("A",), stopped="cap", goal_reached=False)
-
-
 def in_console(result: Result, width: int) -> str:
     console = Console(file=io.StringIO(), width=width, color_system=None)
     console.print(result)
@@ -66,9 +58,9 @@ def in_console(result: Result, width: int) -> str:
 def table_of(text: str) -> list[str]:
     """The lines of the table in a plain text, with its heading."""
     lines = text.split("\n")
-    rule = next(number for number, line in enumerate(lines) if line.startswith("---"))
-    end = next((number for number in range(rule, len(lines)) if not lines[number]), len(lines))
-    return lines[rule - 1 : end]
+    first = next(number for number, line in enumerate(lines) if line.startswith("  option"))
+    end = next((number for number in range(first, len(lines)) if not lines[number]), len(lines))
+    return lines[first:end]
 
 
 # --------------------------------------------------------------------------------------- numbers
@@ -148,87 +140,71 @@ def test_width_of_text_agrees_with_rich(text: str) -> None:
 # --------------------------------------------------------------------------------------- plain text
 
 
-def test_plain_text_says_it_all() -> None:
-    text = str(make_result(warnings=("something was odd",)))
+def test_the_printed_result_is_short_and_the_rest_is_explained() -> None:
+    result = make_result(warnings=("something was odd",))
+    text, exact = str(result), str(result.explain())
     lines = text.split("\n")
-    assert " ".join(text.split()).startswith(make_result().sentence)
-    assert "Answer:    Pareto set: A, C (2 of 3 arms), after 400 pulls" in lines
-    assert "Guarantee: no returned arm is dominated by 0.05 or more, with probability 0.95" in lines
-    assert (
-        "Certified: epsilon=0.0413, delta=0.05; of the arms 2 proved in, 1 proved out" in lines
-    )  # 0.041234, rounded up
-    assert "Ended:     the evidence sufficed; goal reached (epsilon=0.05, delta=0.05)" in lines
-    assert "risk = alpha (variance - 1 mean), alpha=0.25" in text
-    assert "policy ramgape, bound hoeffding, rewards in [0, 1], seed 7" in text
-    assert lines[-1] == "Warning: something was odd"
-    assert "\x1b" not in text
-    assert text.isascii()
+    assert " ".join(text.split()).startswith(result.sentence)
+    assert "400 trials of 3 options: B is out." in lines
+    assert lines[-1] == "Exact statement: result.explain()"
+    assert "Warning: something was odd" in lines
+    assert len(lines) < 15
+    assert result.guarantee not in " ".join(text.split())
+    flat = " ".join(exact.split())
+    for words in (
+        "Guarantee: no returned arm is dominated by 0.05 or more, with probability 0.95",
+        "Certified: tolerance 0.0413, confidence 0.95; arms: 2 proved in, 1 proved out",  # 0.041234, rounded up
+        "Stopped: goal reached (epsilon=0.05, delta=0.05)",
+        "risk = alpha (variance - 1 mean), alpha=0.25",
+        "policy ramgape, bound hoeffding, rewards in [0, 1], seed 7",
+        "Confidence regions: they hold for all options at once",
+    ):
+        assert words in flat
+    assert "\x1b" not in text + exact
+    assert repr(result.explain()) == exact  # a notebook shows it as it is
 
 
-def test_plain_table_is_aligned() -> None:
-    heading, rule, *rows = table_of(str(make_result()))
-    columns = [match.span() for match in re.finditer(r"-+", rule)]
-    names = ["arm", "verdict", "how sure", "pulls (share)", "mean", "std", "scaled risk", "why"]
-    assert [heading[start:end].strip() for start, end in columns] == names
-    cells = [[row[start:end].strip() for start, end in columns] for row in rows]
-    assert [row[:3] for row in cells] == [["C", "in", "proved"], ["A", "in", "proved"], ["B", "out", "proved"]]
-    assert [row[3] for row in cells] == ["250 (62.5%)", "100 (25.0%)", "50 (12.5%)"]
-    assert [row[4] for row in cells] == ["0.70 [0.65, 0.75]", "0.40 [0.35, 0.45]", "0.30 [0.25, 0.35]"]
-    assert [row[5] for row in cells] == ["0.30", "0.10", "0.20"]
-    assert [row[7] for row in cells] == ["", "", "beaten by A"]
-
-
-def test_a_standard_deviation_has_two_digits_however_wide_the_interval_of_the_mean_is() -> None:
-    steady = [
-        make_arm(name, 0.9, 0.2, variance=std**2, mean_interval=(0.0, 1.0))
-        for name, std in (("A", 0.014), ("B", 0.021))
+def test_the_table_is_aligned() -> None:
+    heading, *rows = table_of(str(make_result()))
+    assert heading.split() == ["option", "mean", "±", "s.e.", "scaled", "risk", "trials"]
+    assert [row.split() for row in rows] == [
+        ["C", "0.70", "±", "0.02", "0.1500", "250", "in"],
+        ["A", "0.40", "±", "0.01", "0.0500", "100", "in"],
+        ["B", "0.30", "±", "0.03", "0.2000", "50", "out"],
     ]
-    _, _, *rows = table_of(str(make_result(*steady)))
-    assert [row.split("]")[1].split()[0] for row in rows] == ["0.014", "0.021"]
+    ends = [
+        row.index(word) + len(word) for row, word in zip([heading, *rows], ("trials", "250", "100", "50"), strict=True)
+    ]
+    assert len(set(ends)) == 1
 
 
-def test_equal_numbers_of_arms_with_different_verdicts_get_no_digits_in_vain() -> None:
-    _, _, *rows = table_of(str(make_result(make_arm("A"), make_arm("B", verdict="undecided"))))
-    assert all("0.50 [0.45, 0.55]" in row for row in rows)
+def test_an_arm_without_trials_shows_dashes() -> None:
+    text = str(make_result(make_arm("seen"), make_arm("unseen", **NOT_PULLED)))
+    row = next(line for line in text.split("\n") if line.startswith("  unseen"))
+    assert row.split() == ["unseen", "-", "±", "-", "-", "0", "open"]
+    assert "nan" not in text
+
+
+def test_of_a_thousand_arms_the_relevant_ones_are_shown() -> None:
+    result = make_result(*many_arms(1000, returned=10))
+    for text in (str(result), in_console(result, 120)):
+        shown = re.findall(r"\barm (\d+) +.* (in|out)\b", text)
+        assert [name for name, verdict in shown if verdict == "in"] == [str(100 * i) for i in range(10)]
+        assert len(shown) == 12
+        assert "... and 988 more, all out" in text
+    assert "... and 950 more, all out" in result.explain()
+
+
+def test_p_values_are_rounded_up_and_never_too_small() -> None:
+    result = make_result(make_arm("A"))
+    assert p_words(result, 0.03401) == "p = 0.035"
+    assert p_words(result, 1e-9) == "p < 0.001"
+    assert p_words(make_result(make_arm("A"), rigour="approximate"), 1e-9) == "p < 0.003"
 
 
 def test_negative_zero_is_zero() -> None:
     text = str(make_result(make_arm("A", -0.0, -1e-9, mean_interval=(-0.1, 0.1), risk_interval=(-0.1, 0.1))))
     assert not re.search(r"-0\.0+\b(?!\d)", text)
-
-
-def test_an_arm_without_pulls_shows_dashes() -> None:
-    text = str(make_result(make_arm("seen"), make_arm("unseen", **NOT_PULLED)))
-    row = next(line for line in text.split("\n") if line.startswith("unseen"))
-    assert row.split()[:6] == ["unseen", "undecided", "out", "so", "far", "0"]
-    assert row.endswith("no trials yet")
-    assert re.search(r" - +\[not known\]", row)
-    assert "nan" not in text
-
-
-def test_nothing_found_yet() -> None:
-    text = str(make_result(make_arm("A", **NOT_PULLED), samples=0, certified_epsilon=None, certified_delta=None))
-    assert text.startswith("Nothing can be said yet: there are no trials.")
-    assert "Pareto set: nothing yet (0 of 1 arm), after 0 pulls" in text
-    assert "Certified" not in text
-    assert "so far" not in text
-
-
-def test_undecided_arms_say_on_which_side_they_stand() -> None:
-    text = str(undecided_result())
-    assert re.search(r"^A +undecided +in so far .* beaten by B\?$", text, re.MULTILINE)
-    assert re.search(r"^B +undecided +out so far .* beats A in mean\?$", text, re.MULTILINE)
-    assert "the largest allowed number of pulls was reached; goal not reached" in text
-
-
-def test_minimizing_and_budgets_are_named() -> None:
-    goal = Goal("budget", epsilon=None, delta=None, budget=20_000)
-    label = "average of the worst 10 %"
-    text = str(
-        make_result(direction="minimize", goal=goal, stopped="budget", alpha=None, risk="cvar:0.1", risk_label=label)
-    )
-    assert "low mean and low average of the worst 10 %" in text
-    assert "the budget was used up; goal reached (budget=20,000)" in text
 
 
 @pytest.mark.parametrize(
@@ -246,28 +222,7 @@ def test_minimizing_and_budgets_are_named() -> None:
     ],
 )
 def test_simulations_are_compared_with_the_truth(truth: Truth, words: str) -> None:
-    assert words in str(make_result(truth=truth))
-
-
-def test_of_a_thousand_arms_the_relevant_ones_are_shown() -> None:
-    result = make_result(*many_arms(1000, returned=10))
-    for text in (str(result), in_console(result, 120)):
-        shown = re.findall(r"\barm (\d+) +[^\w\s]? ?(in|out)\b", text)
-        assert [name for name, verdict in shown if verdict == "in"] == [str(100 * i) for i in range(10)]
-        # The others by doubt, which grows with the number; 900 is itself returned.
-        assert [name for name, verdict in shown if verdict == "out"] == [str(999 - i) for i in range(40)]
-        assert "... and 950 more, all out" in text
-    assert "arm 0, arm 100, " in str(result)
-
-
-def test_what_is_left_out_is_counted_by_verdict() -> None:
-    arms = [make_arm(f"arm {i}", verdict=("in", "out", "undecided")[i % 3]) for i in range(90)]
-    chosen, rest = choose_arms(make_result(*arms))
-    assert [arm.verdict for arm in chosen] == ["in"] * 30 + ["undecided"] * 20
-    assert rest == "... and 40 more (30 out, 10 undecided)"
-    ordered, rest = choose_arms(make_result(*arms), limit=None)
-    assert [arm.verdict for arm in ordered] == ["in"] * 30 + ["undecided"] * 30 + ["out"] * 30
-    assert rest == ""
+    assert words in " ".join(make_result(truth=truth).explain().split())
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
@@ -277,32 +232,13 @@ def test_plain_table_fits_the_width(width: int) -> None:
         assert max(map(cell_width, table)) <= width
 
 
-def test_odd_names_keep_the_table_together() -> None:
-    heading, _, *rows = table_of(str(odd_result()))
-    start = heading.index("verdict")
-    for row in rows:
-        column = 0
-        for position, letter in enumerate(row):
-            if column == start:
-                assert row[position:].startswith(("in", "out", "proved"))
-                break
-            column += cell_width(letter)
-    assert "\x1b" not in str(odd_result())
-    assert "two\\nlines\\t\\x1b[31mred" in str(odd_result())
-
-
-def test_a_narrow_plain_table_has_two_lines_per_arm() -> None:
-    text = plain(make_result(), width=70)
-    assert re.search(r"^B +out +50 +0\.3\d* +0\.2\d* +0\.2\d*\nbeaten by A +proved +12\.5% +\[", text, re.MULTILINE)
-
-
 # --------------------------------------------------------------------------------------- what 80 columns hold
 
 
 def scaled_result(unit: float, name: str, count: int, **others: Any) -> Result:
     """Arms with numbers of any size and names of any kind: a third in, a third undecided, a third out."""
     names = [name.format(number) for number in range(count)]
-    verdicts: list[Verdict] = ["in", "undecided", "out"]
+    verdicts: list[Verdict] = ["in", "open", "out"]
     arms = []
     for number, each in enumerate(names):
         mean, risk = unit * (1.0 + 0.05 * number), unit * (0.1 + 0.01 * number)
@@ -331,28 +267,13 @@ STD: dict[str, Any] = {"risk": "std", "risk_label": "standard deviation", "alpha
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("unit", SIZES)
 @pytest.mark.parametrize("others", [STD, {}], ids=["std", "mean-variance"])
-def test_80_columns_hold_every_interval(unit: float, name: str, others: dict[str, Any]) -> None:
+def test_80_columns_hold_every_arm(unit: float, name: str, others: dict[str, Any]) -> None:
     result = scaled_result(unit, name, 6, **others)
-    for text, width in ((in_console(result, 80), 80), (plain(result, 80), 80), (in_console(result, 120), 120)):
+    for text, width in ((in_console(result, 80), 80), (plain(result, 80), 80), (in_console(result, 60), 60)):
         assert max(map(cell_len, text.splitlines())) <= width
         assert "…" not in text
-        assert len(re.findall(r"\[ *-?[\d.e+-]+, +-?[\d.e+-]+\]", text)) == 2 * len(result.arms)
-        assert NO_INTERVALS not in text
-
-
-def test_40_arms_fit_80_columns() -> None:
-    text = in_console(scaled_result(1.0, "model-{:03}", 40, **STD), 80)
-    assert max(map(cell_len, text.splitlines())) <= 80
-    assert len(set(re.findall(r"^│ (model-\d{3}) ", text, re.MULTILINE))) == 40
-    assert len(re.findall(r"\[", text)) == 80
-
-
-def test_a_window_that_is_too_narrow_says_so() -> None:
-    result = scaled_result(1.7e9, "server-eu-west-{}.example.com", 3)
-    assert " ".join(NO_INTERVALS.split()) in " ".join(in_console(result, 34).replace("│", "").split())
-    listed = in_console(result, 54)
-    assert len(re.findall(r"\[", listed)) == 6
-    assert max(map(cell_len, listed.splitlines())) <= 54
+        for arm in result.arms:
+            assert f"{arm.trials:,}" in text
 
 
 def test_columns_that_are_left_out_are_named() -> None:
@@ -389,69 +310,6 @@ def test_long_names_keep_what_tells_them_apart(names: list[str], limit: int, sho
 # --------------------------------------------------------------------------------------- why, and what is missing
 
 
-LIMITED = "best:max-risk=0.2"
-CONTROL = {"task": "better-than:control=C", "control": "C"}
-OPEN: dict[str, Any] = {"verdict": "undecided", "doubt": 0.2}
-
-
-@pytest.mark.parametrize(
-    ("arm", "returned", "others", "why"),
-    [
-        ({}, True, {}, ""),
-        ({"verdict": "out", "dominated_by": "C"}, False, {}, "beaten by C"),
-        ({"verdict": "out", "dominated_by": "C", "mean": 0.9}, False, {}, "no better than C"),
-        ({**OPEN, "rival": "C"}, True, {}, "beaten by C?"),
-        ({**OPEN, "rival": "C"}, False, {}, "beats C in mean?"),
-        ({**OPEN, "rival": "C", "mean": 0.1, "risk": 0.02}, False, {}, "beats C in risk?"),
-        ({**OPEN, "rival": "C", "risk": 0.02}, False, {}, "beats C?"),
-        ({**OPEN, "pulls": 0, "doubt": math.inf}, False, {}, "no trials yet"),
-        ({**OPEN, "doubt": math.inf}, False, {}, "too few trials"),
-        ({**OPEN, "doubt": math.inf, "variance": 0.0}, False, {}, "all rewards are equal"),
-        ({**OPEN, "doubt": math.inf, "variance": 0.0, "pulls": 2}, False, {}, "all rewards are equal"),
-        ({**OPEN, "doubt": math.inf, "variance": 0.0, "pulls": 1}, False, {}, "too few trials"),
-        ({**OPEN, "doubt": 0.01, "rival": "C"}, False, {}, "waits for C"),
-        ({"rival": "C"}, True, {"task": "best"}, "ahead of C"),
-        ({"verdict": "out", "rival": "C"}, False, {"task": "best"}, "behind C"),
-        ({**OPEN, "rival": "C"}, True, {"task": "best"}, "is C better?"),
-        ({**OPEN, "rival": "C"}, False, {"task": "best"}, "better than C?"),
-        ({}, True, {"task": LIMITED}, "keeps the limit"),
-        ({"verdict": "out"}, False, {"task": LIMITED}, "misses the limit"),
-        (OPEN, True, {"task": LIMITED}, "misses the limit?"),
-        (OPEN, False, {"task": LIMITED}, "keeps the limit?"),
-        ({**OPEN, "dominated_by": "C"}, False, {"task": LIMITED}, "better than C?"),
-        ({**OPEN, "doubt": 0.01}, True, {"task": LIMITED}, "waits for others"),
-        ({"rival": "C"}, True, CONTROL, "ahead of C"),
-        ({"verdict": "out", "rival": "C"}, False, CONTROL, "not ahead of C"),
-        ({**OPEN, "rival": "C"}, True, CONTROL, "better than C?"),
-    ],
-)
-def test_every_verdict_has_its_reason(arm: dict[str, Any], returned: bool, others: dict[str, Any], why: str) -> None:
-    result = make_result(
-        make_arm("A", **{"mean": 0.5, **arm}), make_arm("C", 0.5), front=("A",) if returned else (), **STD, **others
-    )
-    result = replace(result, risk_label="risk", risk="entropic:1")
-    assert names_and_reasons(result, result.arms[:1], 40, together=False) == (["A"], [why])
-
-
-@pytest.mark.parametrize(
-    ("arm", "others", "words"),
-    [
-        ({}, {}, "proved"),
-        ({"certificate": "within-epsilon"}, {}, "within 0.05"),
-        ({"certificate": "none"}, {}, "not proved"),
-        ({}, {"rigour": "approximate"}, "approximate"),
-        ({"certificate": "within-epsilon"}, {"rigour": "approximate"}, "approx. 0.05"),
-        ({"certificate": "none"}, {"rigour": "approximate"}, "not sure"),
-        ({"certificate": "within-epsilon"}, {"goal": Goal("confidence", 0.05, 0.05, None, 0.01)}, "within epsilon"),
-        ({}, {"control": "A"}, ""),
-        ({"verdict": "undecided"}, {}, "out so far"),
-    ],
-)
-def test_every_verdict_says_how_sure_it_is(arm: dict[str, Any], others: dict[str, Any], words: str) -> None:
-    result = make_result(make_arm("A", **arm), make_arm("C"), **others)
-    assert sure_words(result, result.arms[0]) == words
-
-
 # --------------------------------------------------------------------------------------- rich console
 
 
@@ -470,17 +328,9 @@ def test_console_does_not_interpret_names() -> None:
     assert "\x1b" not in text
 
 
-def test_console_shows_verdicts_as_symbols_and_words() -> None:
-    undecided = make_arm("U", verdict="undecided", rival="A", doubt=0.2)
-    text = in_console(make_result(make_arm("A"), make_arm("B", 0.2, 0.4, "out", dominated_by="A"), undecided), 120)
-    assert re.search(r"A +✓ in +proved", text)
-    assert re.search(r"B +× out +proved.* beaten by A +│", text)
-    assert re.search(r"U +\? undecided +out so far .* beats A in mean\? +│", text)
-
-
 def test_console_uses_colours_that_everyone_can_tell_apart() -> None:
     console = Console(file=io.StringIO(), width=120, force_terminal=True, color_system="standard")
-    console.print(make_result(make_arm("A"), make_arm("U", verdict="undecided")))
+    console.print(make_result(make_arm("A"), make_arm("U", verdict="open", word="open")))
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "\x1b[1;36mA" in text  # bold cyan
@@ -494,7 +344,7 @@ def test_console_without_unicode_gets_ascii() -> None:
     Console(file=file, width=120, color_system=None).print(make_result())
     file.flush()
     assert isinstance(file.buffer, io.BytesIO)
-    assert re.search(r"A +\|? *in +\|? *proved", file.buffer.getvalue().decode("ascii"))
+    assert "+/-" in file.buffer.getvalue().decode("ascii")
 
 
 # --------------------------------------------------------------------------------------- HTML
@@ -533,20 +383,6 @@ def read_html(result: Result) -> Reader:
     return reader
 
 
-def test_html_has_the_same_table() -> None:
-    rows = read_html(make_result()).rows
-    columns = ["arm", "verdict", "how sure", "pulls (share)", "mean", "std", "scaled risk", "why"]
-    heading = rows.index(columns)
-    cells = rows[heading + 1 :]
-    assert [row[:4] for row in cells] == [
-        ["C", "✓ in", "proved", "250 (62.5%)"],
-        ["A", "✓ in", "proved", "100 (25.0%)"],
-        ["B", "× out", "proved", "50 (12.5%)"],
-    ]
-    assert [row[-1] for row in cells] == ["", "", "beaten by A"]
-    assert ["Certified", "epsilon=0.0413, delta=0.05; of the arms 2 proved in, 1 proved out"] in rows
-
-
 def test_html_escapes_what_users_wrote() -> None:
     reader = read_html(odd_result())
     assert reader.tags == {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
@@ -568,5 +404,5 @@ def test_html_stands_alone_on_light_and_dark_pages() -> None:
 
 def test_html_of_many_arms_is_short() -> None:
     source = make_result(*many_arms(1000, returned=10))._repr_html_()
-    assert "... and 950 more, all out" in source
+    assert "... and 988 more, all out" in source
     assert source.count("<tr") < 60

@@ -97,7 +97,7 @@ def test_the_commands_are_timed(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     report = json.loads(run.stdout)
     assert (report["name"], report["told"], report["failed"], report["done"]) == ("sorting", 12, 0, True)
-    assert report["front"]
+    assert report["answer"]
     assert (tmp_path / "solvers.db").exists()
 
 

@@ -212,7 +212,7 @@ def test_commands_get_their_item(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'store.db'}"
     found = call_json("run", str(tmp_path / "exam.toml"), "--storage", store)
     means = {arm["name"]: arm["mean"] for arm in found["arms"]}
-    assert found["front"] == ["words"]
-    if found["stopped"] == "complete":
+    assert found["answer"] == ["words"]
+    if found["details"]["stopped"] == "complete":
         lengths = [4, 5, 8, 9, 9]
         assert means == pytest.approx({"words": sum(lengths) / 50, "shell": sum(lengths) / 100})

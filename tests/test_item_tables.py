@@ -83,7 +83,12 @@ def test_items_with_repetitions_are_not_for_tables() -> None:
 
 def test_a_wide_file() -> None:
     found = call_json("analyze", str(DIGITS), *WIDE, "--items", "population")
-    assert (found["front"], found["stopped"], found["samples"], found["rows"]) == (["SVC"], "complete", 10_000, 10_000)
+    assert (found["answer"], found["details"]["stopped"], found["trials"], found["data"]["rows"]) == (
+        ["SVC"],
+        "complete",
+        10_000,
+        10_000,
+    )
     shown = call("analyze", str(DIGITS), *WIDE, "--items", "population").stdout
     assert "Exact, since each of these 1,000 items has been asked" in " ".join(shown.split()).replace(" │ │ ", " ")
 
@@ -93,8 +98,8 @@ def test_a_wide_file_of_moments(tmp_path: Path) -> None:
     file = tmp_path / "returns.csv"
     file.write_text("A,B\n" + "".join(f"{0.5 + 0.01 * (row % 5)},{0.2 + 0.01 * (row % 3)}\n" for row in range(60)))
     found = call_json("analyze", str(file), "--wide", "--epsilon", "0.05")
-    assert found["front"] == ["A", "B"] or found["front"] == ["A"]
-    assert (found["rows"], found["noise"]) == (120, "unknown")
+    assert found["answer"] == ["A", "B"] or found["answer"] == ["A"]
+    assert (found["data"]["rows"], found["details"]["noise"]) == (120, "unknown")
 
 
 def test_a_long_file(tmp_path: Path) -> None:
@@ -102,9 +107,9 @@ def test_a_long_file(tmp_path: Path) -> None:
     file.write_text("model,question,score\n" + "".join(f"{name},{item},{score}\n" for name, item, score in ROWS))
     columns = ("--arm-column", "model", "--reward-column", "score", "--item-column", "question")
     found = call_json("analyze", str(file), *columns, "--reward-range", "0", "1", "--items", "population")
-    assert found["stopped"] == "complete"
+    assert found["details"]["stopped"] == "complete"
     sample = call_json("analyze", str(file), *columns, *WIDE[3:], "--epsilon", "0.1")
-    assert "a larger world" in sample["guarantee"]
+    assert "a larger world" in sample["details"]["guarantee"]
 
 
 @pytest.mark.parametrize(

@@ -326,7 +326,7 @@ def test_a_mark_for_missing_values_is_no_text(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("model,score\nA,0.5\nB,gone\nB,0.5\n")
     found = call_json("analyze", str(file), "--reward-range", "0", "1", "--na", "gone")
-    assert found["missing"] == {"B": 1}
+    assert found["data"]["missing"] == {"B": 1}
 
 
 # ------------------------------------------------------------------------------------ true and false
@@ -339,7 +339,7 @@ def test_words_for_true_and_false_are_rewards(tmp_path: Path, words: tuple[str, 
     file.write_text("arm,reward\n" + f"A,{yes}\nB,{no}\nA,\nB,{yes}\nA,{yes}\nB,NA\n" * 200)  # more than one part
     found = call_json("analyze", str(file), "--na", "NA")
     assert {arm["name"]: (arm["pulls"], arm["mean"]) for arm in found["arms"]} == {"A": (400, 1.0), "B": (400, 0.5)}
-    assert found["missing"] == {"A": 200, "B": 200}
+    assert found["data"]["missing"] == {"A": 200, "B": 200}
     file.write_text("model,won\n" + f"A,{yes}\nB,{no}\n" * 20)  # a column of numbers, for whoever looks for one
     assert call_json("analyze", str(file))["reward_name"] == "won"
     file.write_text(f"A,B,C\n{no},0.25,1\n{yes},0.75,0\n" + f"{yes},0.5,1\n" * 600)  # each column by itself
@@ -426,7 +426,11 @@ def test_the_command_leaves_out_what_is_said_to_be_missing(tmp_path: Path) -> No
     file = tmp_path / "log.csv"
     file.write_text("arm,reward\n" + "A,0.5\nA,NA\nB,0.25\nB,nan\nB,\nC, NA \nA,0.25\nB,0.5\n" * 2)
     found = call_json("analyze", str(file), *COLUMNS, "--na", "NA,nan")
-    assert (found["rows"], found["skipped"], found["missing"]) == (16, 8, {"A": 2, "B": 4, "C": 2})
+    assert (found["data"]["rows"], found["data"]["skipped"], found["data"]["missing"]) == (
+        16,
+        8,
+        {"A": 2, "B": 4, "C": 2},
+    )
     said = complaint("analyze", str(file), *COLUMNS)
     assert (
         "line 3: column 'reward' must be a number from 0 to 1, got 'NA' for arm 'A'; --na NA leaves out such rows"
@@ -445,7 +449,7 @@ def test_the_command_leaves_out_what_is_said_to_be_missing(tmp_path: Path) -> No
     wide = ("analyze", str(file), "--wide", "--reward-range", "0", "1")
     found = call_json(*wide)
     assert [arm["name"] for arm in found["arms"]] == ["A", "B"]
-    assert found["understood"] == "CSV, a column an arm, items in column 'Date'"
+    assert found["data"]["understood"] == "CSV, a column an arm, items in column 'Date'"
     file.write_text("Date,Place,A,B\n2024-01-01,x,0.5,0.25\n2024-01-02,y,0.75,0.5\n")
     assert "line 2, column 'Date'" in complaint(*wide)
     assert "--exclude Date leaves out a column that is no arm" in complaint(*wide)

@@ -41,7 +41,7 @@ def test_the_best_average_is_named_and_certified() -> None:
     assert (result.stopped, result.front, result.safest) == ("data", ("bright",), ("steady",))
     assert result.certified_epsilon == pytest.approx(within(result, "bright"))
     assert within(result, "steady") < within(result, "bright")
-    assert result.sentence.startswith("Best guess: bright for the highest mean. ")
+    assert result.sentence.startswith("Best guess: bright leads; nothing is proved.")
     assert result.sentence.endswith(" Safest choice so far: steady.")
     assert Result.from_dict(json.loads(result.to_json())) == result
     alike = shares(steady=(0.7, 400), bright=(0.8, 400), dark=(0.5, 10))
@@ -123,7 +123,7 @@ def test_the_guess_against_a_control_goes_by_averages(policy: str) -> None:
     result = analyze(shares(**LEVELS), **options).result
     assert result.front == ("ahead",)
     assert {row.verdict for row in result.differences} == {"open"}
-    assert result.sentence.startswith("Best guess: ahead may have a mean above that of control. ")
+    assert result.sentence.startswith("Best guess: ahead may have a mean above that of control. Nothing is proved yet.")
     for seed in range(20):
         capped = simulate(COINS, task="better-than:control=5", epsilon=0.01, max_trials=60, policy=policy, seed=seed)
         control = capped.arm("5").mean

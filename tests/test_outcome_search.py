@@ -73,7 +73,7 @@ def test_best_under_limits_and_nobody() -> None:
     nobody = search(objectives="accuracy", constraints="mean(latency) <= 0.1", epsilon={"accuracy": 0.1})
     assert nobody.answer == ()
     assert nobody.stopped == "confidence"
-    assert nobody.sentence == "No arm keeps mean(latency) <= 0.1."
+    assert nobody.sentence == "No option keeps mean(latency) <= 0.1 (95% sure)."
     assert "no arm keeps mean(latency) at most 0.1." in nobody.guarantee
 
 

@@ -34,7 +34,7 @@ def three_verdicts() -> Result:
         make_arm("A", 0.4, 0.05),
         make_arm("B", 0.3, 0.20, "out", dominated_by="A"),
         make_arm("C", 0.7, 0.15),
-        make_arm("U", 0.5, 0.12, "undecided"),
+        make_arm("U", 0.5, 0.12, "open"),
     )
 
 
@@ -119,7 +119,7 @@ def test_the_figure_has_a_title_of_its_own() -> None:
     figure = make_result().plot().figure
     assert isinstance(figure, Figure)
     found, certified = figure.get_suptitle().split("\n")
-    assert found == "Pareto set: 2 of 3 arms, after 400 pulls"
+    assert found == "Pareto set: 2 of 3 arms, after 400 trials"
     assert certified == "certified within 0.0413, with probability 0.95"
     uncertain = make_result(certified_epsilon=None, certified_delta=None).plot().figure
     assert isinstance(uncertain, Figure)
@@ -240,7 +240,7 @@ def test_what_is_in_the_answer_is_never_left_out() -> None:
 
 def test_a_very_uncertain_arm_squeezes_nobody() -> None:
     arms = [make_arm(f"arm {i}", 0.4 + 0.05 * i, 0.1 + 0.02 * i, "out") for i in range(6)]
-    unsure = make_arm("new", 0.5, 0.15, "undecided", mean_interval=(-90.0, 90.0), risk_interval=(0.0, math.inf))
+    unsure = make_arm("new", 0.5, 0.15, "open", mean_interval=(-90.0, 90.0), risk_interval=(0.0, math.inf))
     without, axes = make_result(*arms).plot().axes, make_result(*arms, unsure).plot().axes
     assert axes.get_xlim() == pytest.approx(without.get_xlim())
     assert axes.get_ylim() == pytest.approx(without.get_ylim())
@@ -318,7 +318,7 @@ def test_of_many_arms_only_the_returned_are_named() -> None:
 
 
 def test_a_returned_arm_is_named_even_if_undecided() -> None:
-    arms = [make_arm(f"arm {i}", i / 80, 1.0 - i / 80, "undecided") for i in range(80)]
+    arms = [make_arm(f"arm {i}", i / 80, 1.0 - i / 80, "open") for i in range(80)]
     axes = make_result(*arms, front=("arm 7",)).plot().axes
     assert [name.get_text() for name in names_shown(axes)] == ["arm 7"]
 

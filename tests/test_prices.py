@@ -452,7 +452,7 @@ def test_commands(tmp_path: Path) -> None:
         for each in pulls:
             call_json("study", "tell", "stated", each["id"], "0.5", *storage)
     shown = call_json("study", "show", "stated", *storage)
-    assert (shown["spent"], shown["stopped"], shown["arms"][1]["price"]) == (40.0, "spend", 10.0)
+    assert (shown["details"]["spent"], shown["details"]["stopped"], shown["arms"][1]["price"]) == (40.0, "spend", 10.0)
     assert "Spent" in call("study", "show", "stated", *storage).stdout
     assert call_json("study", "extend", "stated", "--spend", "60", *storage)["spend"] == 60.0
     call_json("study", "create", "told", *arms, "--spend", "40", *storage)
@@ -461,7 +461,7 @@ def test_commands(tmp_path: Path) -> None:
     assert call_json("study", "tell", "told", each["id"], "0.5", *more, *storage)["accepted"]
     call_json("study", "observe", "told", "B", "0.5", "--price", "0.5", *storage)
     shown = call_json("study", "show", "told", *storage)
-    assert (shown["spent"], shown["info"]) == (0.75, {"model_version": {"3.1": 1}})
+    assert (shown["details"]["spent"], shown["study"]["info"]) == (0.75, {"model_version": {"3.1": 1}})
     assert "info must be a JSON object, got '{'" in complaint(
         "study", "observe", "told", "B", "1", "--info", "{", *storage
     )

@@ -16,7 +16,7 @@ import pytest
 
 import ramgape.search.result
 from ramgape.errors import InvalidSpec, MissingExtra, NoAnswer, UnknownName
-from ramgape.search.result import ArmReport, Result, Truth
+from ramgape.search.result import ArmObjective, ArmReport, Details, ObjectiveReport, Result, Truth
 from tests.results import NOT_PULLED, make_arm, make_result
 
 # --------------------------------------------------------------------------------------- one arm of many
@@ -93,15 +93,15 @@ def test_best_passes_over_arms_without_estimates() -> None:
     unseen = make_arm("unseen", **NOT_PULLED)
     assert make_result(unseen, make_arm("seen"), front=("unseen", "seen")).best(rho=1.0) == "seen"
     for front in ((), ("unseen",)):
-        with pytest.raises(NoAnswer, match="the returned set must be one with at least one observed arm"):
+        with pytest.raises(NoAnswer, match="the answer must be one with at least one arm that was tried"):
             make_result(unseen, front=front).best(rho=1.0)
 
 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({}, "exactly one of rho and max_risk"),
-        ({"rho": 1.0, "max_risk": 0.1}, "exactly one of rho and max_risk"),
+        ({}, "exactly one of by, rho and max_risk"),
+        ({"rho": 1.0, "max_risk": 0.1}, "exactly one of by, rho and max_risk"),
         ({"rho": -0.1}, "rho must be a finite number, at least 0, got -0.1"),
         ({"rho": math.nan}, "rho must be a finite number"),
         ({"rho": math.inf}, "rho must be a finite number"),
@@ -123,7 +123,7 @@ def test_best_checks_its_arguments(asked: dict[str, Any], message: str) -> None:
 
 def test_results_are_frozen() -> None:
     result = make_result()
-    for thing, name in ((result, "front"), (result.arms[0], "mean"), (result.goal, "epsilon")):
+    for thing, name in ((result, "answer"), (result.arms[0], "mean"), (result.goal, "epsilon")):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(thing, name, None)
 
@@ -131,12 +131,12 @@ def test_results_are_frozen() -> None:
 def test_results_survive_pickling() -> None:
     result = make_result(truth=Truth(("A",), 0.01, exact=False, eps_correct=True), warnings=("careful",))
     again = pickle.loads(pickle.dumps(result))
-    assert again == result
+    assert again.to_dict() == result.to_dict()
     assert str(again) == str(result)
 
 
 def test_repr_is_one_short_line() -> None:
-    assert repr(make_result()) == "<Result: Pareto set: A, C (2 of 3 arms), after 400 pulls>"
+    assert repr(make_result()) == "<Result: Pareto set: A, C (2 of 3 arms), after 400 trials>"
     many = make_result(*(make_arm(f"arm {number}") for number in range(1000)))
     assert len(repr(many)) < 300
 
@@ -144,24 +144,114 @@ def test_repr_is_one_short_line() -> None:
 def test_dictionary_has_every_field() -> None:
     result = make_result(truth=Truth(("A",), 0.01, exact=False, eps_correct=True), warnings=("careful",))
     plain = result.to_dict()
-    assert plain["schema_version"] == 1
+    assert plain["schema_version"] == 2
     assert set(plain["versions"]) == {"python", "ramgape", "numpy", "numba"}
     assert plain["versions"]["python"].startswith("3.")
-    assert "history" not in plain  # hundreds of points, for reports
-    for field in dataclasses.fields(Result):
-        assert field.name in plain or field.name == "history"
-    for field in dataclasses.fields(ArmReport):
-        assert field.name in plain["arms"][0]
-    assert plain["front"] == ["A", "C"]
-    assert plain["goal"] == {
+    fields = [
+        *("schema_version", "sentence", "status", "answer", "question", "certified", "trials", "objectives"),
+        *("constraints", "arms", "quality", "warnings", "settings", "versions", "details"),
+    ]
+    assert list(plain) == fields
+    assert {*Details.__dataclass_fields__, "arms"} - {*plain["details"]} == {
+        "history",
+        "observed",
+    }  # thousands of points
+    arm = plain["arms"][0]
+    assert list(arm) == [
+        *("name", "trials", "verdict", "word", "p", "support", "beaten_by", "objectives", "constraints"),
+    ]
+    assert {*arm, *plain["details"]["arms"][0]} == set(ArmReport.__dataclass_fields__)
+    assert list(arm["objectives"]) == [each["text"] for each in plain["objectives"]]
+    number = {"estimate", "se", "low", "high", "behind", "at_most_behind"}
+    assert set(arm["objectives"]["mean(reward)"]) == number
+    assert plain["answer"] == ["A", "C"]
+    assert plain["status"] == "certified"
+    assert plain["details"]["goal"] == {
         "kind": "confidence", "epsilon": 0.05, "delta": 0.05, "budget": None, "risk_epsilon": None,
         "epsilon_share": None,
         "spend": None,
     }  # fmt: skip
-    assert plain["truth"] == {"front": ["A"], "regret": 0.01, "exact": False, "eps_correct": True}
+    assert plain["details"]["truth"] == {"front": ["A"], "regret": 0.01, "exact": False, "eps_correct": True}
     assert plain["warnings"] == ["careful"]
-    assert plain["arms"][1]["dominated_by"] == "A"
-    assert plain["arms"][1]["mean_interval"] == [0.25, 0.35]
+    assert plain["arms"][1]["beaten_by"] == "A"
+    assert plain["details"]["arms"][1]["mean_interval"] == [0.25, 0.35]
+
+
+def test_public_members_are_few_and_old_names_work() -> None:
+    result = make_result()
+    members = [name for name in dir(result) if not name.startswith("_")]
+    assert len(members) <= 30
+    assert {"answer", "sentence", "status", "certified", "trials", "arms", "objectives", "constraints"} <= set(members)
+    assert (result.front, result.samples, result.stopped) == (result.answer, result.trials, "confidence")
+    assert result.arms[1].dominated_by == result.arms[1].beaten_by == "A"
+    assert result.arms[1].pulls == result.arms[1].trials == 50
+    with pytest.raises(AttributeError, match="no attribute 'fronts'"):
+        _ = result.fronts
+
+
+def test_results_of_version_1_are_read() -> None:
+    arm = {
+        "name": "A",
+        "verdict": "undecided",
+        "certified": False,
+        "dominated_by": "B",
+        "pulls": 7,
+        "mean": 0.5,
+        "mean_interval": [None, 0.75],
+        "risk": 0.25,
+        "risk_interval": [0.0, None],
+        "variance": 0.0625,
+        "doubt": None,
+        "std": 0.25,
+        "risk_shown": 0.25,
+        "certificate": "none",
+    }
+    old = {
+        "schema_version": 1,
+        "arms": [arm],
+        "front": ["A"],
+        "stopped": "cap",
+        "goal_reached": False,
+        "guarantee": "none",
+        "certified_epsilon": None,
+        "certified_delta": None,
+        "samples": 7,
+        "rho": None,
+        "goal": {"kind": "confidence", "epsilon": 0.1, "delta": 0.05, "budget": None},
+        "alpha": 1.0,
+        "noise": "any",
+        "reward_range": None,
+        "direction": "maximize",
+        "policy": "evidence",
+        "bound": "b",
+        "interval_bound": "b",
+        "task": "best-mean",
+        "question": "the arm with the highest mean",
+        "risk": "std",
+        "alarms": [{"arm": "A", "kind": "level", "evidence": 200.0, "pull": 5}],
+        "quality": {"failures": {"A": 2}},
+    }
+    result = Result.from_dict(old)
+    assert (result.answer, result.trials, result.question, result.status) == (("A",), 7, "best", "undecided")
+    assert (result.arms[0].verdict, result.arms[0].beaten_by, result.arms[0].trials) == ("open", "B", 7)
+    assert result.arms[0].mean_interval == (-math.inf, 0.75)
+    assert result.arms[0].objectives["mean(reward)"].estimate == 0.5
+    assert result.quality.drift[0].kind == "level"
+    assert result.quality.failures == {"A": 2}
+    assert Result.from_dict(result.to_dict()).to_dict() == result.to_dict()
+    assert "A" in str(result)
+
+
+def test_each_kind_of_interval_has_its_name() -> None:
+    number = ArmObjective(0.5, 0.1, 0.2, 0.8)
+    arm = make_arm("A", mean_interval=(0.1, 0.9), objectives={"mean(reward)": number}, trials=10)
+    result = make_result(arm, objectives=(ObjectiveReport("mean(reward)", "maximize"),))
+    assert result.intervals() == result.intervals("each") == {"A": {"mean(reward)": (0.2, 0.8)}}
+    assert result.intervals("all") == {"A": {"mean(reward)": (0.1, 0.9)}}
+    ((low, high),) = result.intervals("fixed")["A"].values()
+    assert (low, high) == pytest.approx((0.5 - 0.2262157, 0.5 + 0.2262157))  # t of 9 degrees of freedom
+    with pytest.raises(InvalidSpec, match="kind must be 'each', 'all' or 'fixed'"):
+        result.intervals("some")
 
 
 def test_json_is_strict_and_complete() -> None:
@@ -176,27 +266,25 @@ def test_json_is_strict_and_complete() -> None:
     assert text.isascii()
     unseen = plain["arms"][1]
     assert unseen["name"] == '"new\nline" 日本'
-    assert unseen["mean"] is None
-    assert unseen["risk_interval"] == [None, None]
+    assert unseen["objectives"]["mean(reward)"]["estimate"] is None
+    assert plain["details"]["arms"][1]["risk_interval"] == [None, None]
     assert "\n" not in result.to_json(indent=None)
 
 
 def test_frame_has_one_row_per_arm() -> None:
     result = make_result()
-    frame = result.to_frame()
+    frame = result.frame()
     assert list(frame["name"]) == ["A", "B", "C"]
     assert list(frame["returned"]) == [True, False, True]
-    assert list(frame["pulls"]) == [100, 50, 250]
+    assert list(frame["trials"]) == [100, 50, 250]
     row = frame.set_index("name").loc["B"]
-    assert row["dominated_by"] == "A"
+    assert row["beaten_by"] == "A"
     assert (row["mean_low"], row["mean"], row["mean_high"]) == (0.25, 0.3, 0.35)
     assert (row["risk_low"], row["risk_high"]) == result.arm("B").risk_interval
     assert {field.name for field in dataclasses.fields(ArmReport)} - set(frame) == {
-        "mean_interval",
-        "risk_interval",
-        "risk_shown_interval",
+        *("mean_interval", "risk_interval", "risk_shown_interval", "regions", "why"),
+        *("objectives", "constraints"),  # of which each has columns of its own
         *("price", "spent"),  # of which there are none here
-        *("word", "p", "support", "objectives", "constraints"),
     }
 
 

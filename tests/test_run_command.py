@@ -529,12 +529,12 @@ def test_a_study_runs_and_is_there_afterwards(write: Callable[..., Path], tmp_pa
     assert first.stderr == ""
     assert ramgape.Study.load("mine", f"sqlite:///{tmp_path / 'studies.db'}").result().front == ("high",)
     again = report(path)
-    assert (again["told"], again["done"], again["front"], again["name"]) == (8, True, ["high"], "mine")
+    assert (again["told"], again["done"], again["answer"], again["name"]) == (8, True, ["high"], "mine")
     changed = refused(write(STUDY.replace("8", "9")))
     assert "has another specification: budget is 8 in the store, 9 here; give it another name in" in changed
     assert "ramgape study delete mine" in changed
     other = report(write(), "--storage", f"sqlite:///{tmp_path / 'other.db'}", "--jobs", "2")
-    assert (other["told"], other["done"], other["front"]) == (8, True, ["high"])
+    assert (other["told"], other["done"], other["answer"]) == (8, True, ["high"])
 
 
 def test_two_at_once(write: Callable[..., Path], tmp_path: Path) -> None:
@@ -579,7 +579,7 @@ def test_an_output_that_is_out_of_range_has_failed(write: Callable[..., Path]) -
     arms = {arm["name"]: arm for arm in found["arms"]}
     assert arms["low"]["mean"] == 0.0
     assert arms["low"]["failed"] == arms["low"]["pulls"] > 0
-    assert "reward must be a number from 0 to 1, got 1.5" in found["last_failures"][0]["reason"]
+    assert "reward must be a number from 0 to 1, got 1.5" in found["study"]["failures"][0]["reason"]
 
 
 TIMED = """
@@ -608,10 +608,10 @@ def test_times_and_timeouts(write: Callable[..., Path]) -> None:
     failed = {arm["name"]: arm["failed"] for arm in found["arms"]}
     assert f"endless: FailedTrial: timeout after 2 s; nothing on stderr ({failed['endless']} times)" in result.stderr
     assert "exit code 7" in result.stderr
-    assert found["front"] == ["quick"]
+    assert found["answer"] == ["quick"]
     assert found["direction"] == "minimize"
-    assert (found["noise"], found["reward_range"]) == ("unknown", None)
-    assert found["rigour"] == "approximate"
+    assert (found["details"]["noise"], found["details"]["reward_range"]) == ("unknown", None)
+    assert found["details"]["rigour"] == "approximate"
 
 
 def test_timeouts_that_are_left_out_are_told(write: Callable[..., Path], tmp_path: Path) -> None:
@@ -661,7 +661,7 @@ def test_an_interrupt_and_going_on(
     assert "run it again to go on" in errors
     (tmp_path / "go").touch()
     after = report(path)
-    assert (after["done"], after["told"], after["failed"], after["front"]) == (True, 8, 0, ["high"])
+    assert (after["done"], after["told"], after["failed"], after["answer"]) == (True, 8, 0, ["high"])
 
 
 @pytest.mark.long

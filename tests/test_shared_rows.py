@@ -197,8 +197,8 @@ class TestShell:
             ((long_file, *columns), "pairwise"),
         ):
             found = call_json("analyze", *arguments, *self.OPTIONS)
-            assert (found["bound"], found["front"]) == (bound, ["A"]), arguments
-            assert (SHARED if bound == "empirical-bernstein" else INDEPENDENT) in found["guarantee"]
+            assert (found["details"]["bound"], found["answer"]) == (bound, ["A"]), arguments
+            assert (SHARED if bound == "empirical-bernstein" else INDEPENDENT) in found["details"]["guarantee"]
 
     def test_blocks_that_cannot_be(self, tmp_path: Path) -> None:
         _, file = self.write(tmp_path)

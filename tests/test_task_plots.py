@@ -60,7 +60,7 @@ def compared(
     *values: float, verdicts: str = "", control: str = "now", wide: float = 0.05, margin: float = 0.02, **others: Any
 ) -> Result:
     """A result with a control of mean 0.5, and arms whose means differ from that by these."""
-    words = {"i": "in", "o": "out", "?": "undecided"}
+    words = {"i": "in", "o": "out", "?": "open"}
     arms = [make_arm(control, 0.5, 0.1, "out")]
     arms += [
         make_arm(f"arm {place}", 0.5 + value, 0.1 + value / 2, words[verdict])  # type: ignore[arg-type]
@@ -79,7 +79,7 @@ def compared(
             (-1.0, 1.0),
             arm.risk - 0.1,
             (arm.risk - 0.15, arm.risk - 0.05),
-            {"in": "better", "out": "not better", "undecided": "open"}[arm.verdict],  # type: ignore[arg-type]
+            {"in": "better", "out": "not better", "open": "open"}[arm.verdict],  # type: ignore[arg-type]
         )
         for arm in arms[1:]
     )
@@ -211,7 +211,7 @@ def test_a_ceiling_out_of_sight_is_told() -> None:
 
 
 def test_the_answer_so_far_has_a_ring() -> None:
-    arms = make_arm("A", 0.4, 0.05, "undecided"), make_arm("B", 0.7, 0.2, "undecided")
+    arms = make_arm("A", 0.4, 0.05, "open"), make_arm("B", 0.7, 0.2, "open")
     axes = ceiling(*arms, front=("A",)).plot().axes
     assert "best arm so far (1)" in legend_of(axes)
     assert np.asarray(line_named(axes, "so far").get_xydata()).tolist() == [[0.4, 0.05]]

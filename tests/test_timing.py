@@ -58,10 +58,14 @@ def test_five_commands_are_told_apart_with_few_runs(clock: Callable[..., list[st
     for seed in range(8):
         clock(lambda rng, arm, _: like_times(rng, float(arm.split()[1])), seed)
         found = report(*commands, "--delta", "0.05", "--seed", str(seed))
-        assert found["front"] == ["work 0.2"]
-        assert (found["stopped"], found["noise"], found["rigour"]) == ("confidence", "unknown", "approximate")
-        assert found["goal"]["epsilon"] == pytest.approx(0.01, rel=0.15)
-        assert min(arm["pulls"] for arm in found["arms"]) >= 10
+        assert found["answer"] == ["work 0.2"]
+        assert (found["details"]["stopped"], found["details"]["noise"], found["details"]["rigour"]) == (
+            "confidence",
+            "unknown",
+            "approximate",
+        )
+        assert found["details"]["goal"]["epsilon"] == pytest.approx(0.01, rel=0.15)
+        assert min(arm["trials"] for arm in found["arms"]) >= 10
         runs.append(found["told"] / len(commands))
     assert sum(runs) / len(runs) <= 20
 
@@ -100,7 +104,7 @@ def test_rounds_can_be_turned_off(clock: Callable[..., list[str]]) -> None:
     clock(lambda rng, arm, _: like_times(rng, float(arm)), 1)
     described = describe_commands(["1", "2"], HowTimed(), {"interleave": False})
     assert described.options["interleave"] is False
-    assert report("1", "2", "--no-interleave")["front"] == ["1"]
+    assert report("1", "2", "--no-interleave")["answer"] == ["1"]
 
 
 # --- what is to be run ------------------------------------------------------------------------------------------------
@@ -196,7 +200,7 @@ def test_a_study_file_says_it_itself(option: tuple[str, ...], tmp_path: Path) ->
 
 def test_what_hyperfine_calls_it(clock: Callable[..., list[str]]) -> None:
     order = clock(lambda rng, arm, _: like_times(rng, float(arm.split()[-1])), 1)
-    assert {arm["pulls"] for arm in report("sleep 1", "sleep 1.1", "sleep 3", "-r", "12")["arms"]} == {12}
+    assert {arm["trials"] for arm in report("sleep 1", "sleep 1.1", "sleep 3", "-r", "12")["arms"]} == {12}
     assert len(order) == 36
     assert describe_commands(["sleep 1", "sleep 2"], HowTimed(shell="none"), {}).commands["sleep 1"] == ("sleep", "1")
     call("sleep 1", "sleep 2", "-N", "--name", "words")
@@ -311,7 +315,7 @@ def test_what_was_measured(tmp_path: Path) -> None:
         assert each["min"] == min(each["times"]) <= each["median"] <= max(each["times"]) == each["max"]
         assert set(each["exit_codes"]) == {0}
     assert 0.2 < second["min"] < 3.0  # less the start of the shell, which a busy machine makes slow
-    assert found["info"] == {}  # what we measure is no remark of the user's
+    assert found["study"]["info"] == {}  # what we measure is no remark of the user's
 
 
 def test_a_timeout_counts_as_so_many_seconds(tmp_path: Path) -> None:
@@ -350,14 +354,14 @@ def test_a_command_that_is_never_done_in_time_costs_few_runs(clock: Callable[...
     for _ in range(2):  # it does not begin anew
         call("quick", "slow", "--timeout", "2", *pareto, "--name", "mine", code=1)
         assert order.count("slow") == 10
-    assert report("quick", "slow", "--timeout", "2", *pareto, "--noise", "bounded")["front"] == ["quick", "slow"]
+    assert report("quick", "slow", "--timeout", "2", *pareto, "--noise", "bounded")["answer"] == ["quick", "slow"]
     assert report("quick", "slow", "--timeout", "2", "--budget", "40")["told"] == 40
     (tmp_path / "mine.toml").write_text(FILE.format("elapsed").replace("budget = 8", "epsilon = 0.1"))
     assert "assumption = 'bounded'" in call("mine.toml", code=1).stderr
     (tmp_path / "mine.toml").write_text(
         (tmp_path / "mine.toml").read_text().replace("[arms]", 'noise = "bounded"\nname = "x"\n[arms]')
     )
-    assert "a" in report("mine.toml")["front"]
+    assert "a" in report("mine.toml")["answer"]
 
 
 def test_a_study_with_a_name_is_stored(tmp_path: Path) -> None:
@@ -452,7 +456,7 @@ def test_a_study_of_times_that_began_before_goes_on(tmp_path: Path) -> None:
     with ramgape.Study.create("mine", ["a", "b"], storage="sqlite:///x.db", **first) as study:
         study.tell(study.ask()[0], 0.5)
     found = report("mine.toml")
-    assert (found["told"], found["noise"], found["reward_range"]) == (8, "bounded", [0.0, 2.0])
+    assert (found["told"], found["details"]["noise"], found["details"]["reward_range"]) == (8, "bounded", [0.0, 2.0])
 
 
 @pytest.mark.parametrize(
@@ -614,7 +618,7 @@ def test_beside_hyperfine(hyperfine: str, tmp_path: Path) -> None:
     )
     found = report(*commands, "--shell", "none", "--export-json", "ours.json")
     expected, measured = (json.loads((tmp_path / name).read_text())["results"] for name in ("theirs.json", "ours.json"))
-    assert found["goal_reached"]
+    assert found["details"]["goal_reached"]
     assert all(
         list(other) == [key for key in ours if key in other] for ours, other in zip(measured, expected, strict=True)
     )

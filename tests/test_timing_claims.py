@@ -170,14 +170,18 @@ def test_a_command_that_is_never_done_in_time_is_slower(clock: Callable[..., lis
     )
     clock(never_done, 1)
     found = report("never", "0.02", "--timeout", "0.5")
-    assert (found["front"], found["stopped"], found["goal_reached"]) == (["0.02"], "confidence", True)
+    assert (found["answer"], found["details"]["stopped"], found["details"]["goal_reached"]) == (
+        ["0.02"],
+        "confidence",
+        True,
+    )
     never = found["arms"][0]
     assert (never["verdict"], never["certificate"], never["cut_off"]) == ("out", "out", 10)
     assert never["mean_interval"][1] is None or never["mean_interval"][1] == "inf"
     assert any("10 of 10 trials of 'never' were cut off at 0.5" in note for note in found["notes"])
     # They count, as lower limits: nothing replaced them, and nothing is assumed of them.
     assert (found["quality"]["timeouts"], found["quality"]["counted"], found["warnings"]) == ({"never": 10}, True, [])
-    assert "unrelated to the reward" not in found["guarantee"]
+    assert "unrelated to the reward" not in found["details"]["guarantee"]
 
 
 def test_a_command_that_is_never_done_needs_more_runs_where_others_are_nearly_as_slow(
@@ -185,7 +189,7 @@ def test_a_command_that_is_never_done_needs_more_runs_where_others_are_nearly_as
 ) -> None:
     """That it is never done in ten runs proves little more than a mean of 0.7 times the timeout."""
     order = clock(never_done, 2)
-    assert report("never", "0.45", "--timeout", "0.5", "--epsilon", "0.01")["front"] == ["0.45"]
+    assert report("never", "0.45", "--timeout", "0.5", "--epsilon", "0.01")["answer"] == ["0.45"]
     assert 20 < order.count("never") < 200
 
 
@@ -207,20 +211,20 @@ def test_a_command_with_runs_that_were_cut_off_is_never_the_fastest(seed: int, c
     assert "0.4 has the shortest mean of the commands that always ended in time." in shown
     clock(sometimes, seed)
     found = report("A", "0.4", "--timeout", "0.6", "--delta", "0.05", "--seed", str(seed))
-    assert (found["stopped"], found["goal_reached"]) == ("censored", False)
+    assert (found["details"]["stopped"], found["details"]["goal_reached"]) == ("censored", False)
     assert {arm["verdict"] for arm in found["arms"]} == {"undecided"}
     assert found["told"] < 1_000
     clock(sometimes, seed)
     found = report(
         "A", "0.26", "--timeout", "0.6", "--delta", "0.05", "--seed", str(seed)
     )  # slower than that A is even so
-    assert (found["front"], found["stopped"]) == (["0.26"], "confidence")
+    assert (found["answer"], found["details"]["stopped"]) == (["0.26"], "confidence")
 
 
 def test_where_all_were_cut_off_it_ends_at_once(clock: Callable[..., list[str]]) -> None:
     clock(lambda rng, arm, run: 3.0, 1)
     found = report("a", "b", "--timeout", "0.6")
-    assert (found["stopped"], found["told"]) == ("censored", 20)
+    assert (found["details"]["stopped"], found["told"]) == ("censored", 20)
     clock(lambda rng, arm, run: 3.0, 1)
     shown = words(call("a", "b", "--timeout", "0.6").stdout)
     assert "A longer timeout than 0.6 s may decide it." in shown
@@ -304,7 +308,7 @@ def test_studies_of_earlier_versions_go_on(how: HowTimed, clock: Callable[..., l
     ramgape.Study.create("mine", described.commands, storage="sqlite:///ramgape.db", **earlier).close()
     runs = ["-r", "12"] if how.runs else ["-M", "20"]
     found = report("1", "2", *runs, "--timeout", "4", "--name", "mine")
-    assert (found["front"], found["done"]) == (["1"], True)
+    assert (found["answer"], found["done"]) == (["1"], True)
 
 
 def test_first_looks_make_no_other_study() -> None:
@@ -362,7 +366,7 @@ def test_so_many_runs_are_judged_as_all_others(clock: Callable[..., list[str]]) 
     assert (order.count("0.1"), order.count("0.15")) == (12, 12)
     clock(lambda rng, arm, _: like_times(rng, 0.1, 0.3, 0.0), 1)
     found = report("one", "two", "-r", "12")  # too few to tell
-    assert (found["stopped"], found["told"], found["goal_reached"]) == ("cap", 24, False)
+    assert (found["details"]["stopped"], found["told"], found["details"]["goal_reached"]) == ("cap", 24, False)
 
 
 @pytest.mark.parametrize("option", ["-r", "-m"])

@@ -15,7 +15,7 @@ from ramgape.cli.options import OUTPUT, Text, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.streams import warnings_told
 from ramgape.common.parsing import parse_number
-from ramgape.common.terminal import output, waiting, watching_work
+from ramgape.common.terminal import waiting, watching_work
 from ramgape.data.file_rows import FileOptions, Layout
 from ramgape.errors import require
 from ramgape.options import ANALYZE, DATA, Options
@@ -72,7 +72,7 @@ def file_options(
     return FileOptions(delimiter, decimal, encoding, seed)  # type: ignore[arg-type]
 
 
-@takes_output()
+@takes_output(explains=True)
 @takes_gate()
 @takes_options(ANALYZE)
 @gathers("layout", file_layout)
@@ -141,7 +141,7 @@ def analyze(
             typer.echo(analysis.to_json())
         elif not gate.takes_stdout:
             untold = tuple(warning for warning in analysis.result.warnings if warning not in told)
-            output().print(replace(analysis, result=replace(analysis.result, warnings=untold)))
+            out.print(replace(analysis, result=replace(analysis.result, warnings=untold)))
         out.write(analysis)
         gate.write(analysis, analysis.result, out.plot)
     gate.leave(analysis.result)

@@ -90,7 +90,9 @@ def demo(
             callback=depot.notice,
             progress=False,
         )
-    console.print(result)
+    from ramgape.views import print_for_shell
+
+    print_for_shell(result)
     if result.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
     if missing is None:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+import typer
+
 from ramgape.cli.options import OUTPUT, AsJson, gathers, option
 from ramgape.cli.streams import tell
 from ramgape.common.terminal import waiting
@@ -18,15 +20,23 @@ if TYPE_CHECKING:
 
 PLOT = "Draw it into a file (.png, .svg, .pdf); needs matplotlib."
 HTML = "Write a report into a file (.html) that needs no network: what is found, pictures, settings; needs matplotlib."
+EXPLAIN = "Print the exact statement: guarantee, assumptions, what holds jointly, settings."
 PAGES = (".html", ".htm")
 
 
 class Output(NamedTuple):
-    """Where a picture and a page are to go, if anywhere; and whether JSON is printed instead of a table."""
+    """Where a picture and a page are to go, if anywhere; whether JSON is printed instead of a table, or everything."""
 
     plot: Path | None
     html: Path | None
     as_json: bool
+    explain: bool = False
+
+    def print(self, thing: Explained) -> None:
+        """Print a thing for people: in colours at a terminal, elsewhere as plain text with the same content."""
+        from ramgape.views import print_for_shell
+
+        print_for_shell(thing, full=self.explain)
 
     def write(self, drawn: Explained, told: Explained | None = None) -> None:
         """Write what was asked for.
@@ -41,16 +51,24 @@ class Output(NamedTuple):
             tell("written", str(self.plot), "bold")
         if self.html is not None:
             with waiting("writing the report"):
-                write_file((told or drawn).save_html, self.html, "html")
+                write_file((told or drawn).save_report, self.html, "html")
             tell("written", str(self.html), "bold")
 
 
-def takes_output(plot: str = PLOT, html: str = HTML) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes_output(
+    plot: str = PLOT, html: str = HTML, *, explains: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorate a command: its parameter `out` has what was typed for `--plot`, `--html` and `--json`, checked.
 
     Args:
         plot, html: What the help says of these.
+        explains: Whether the command prints a result, so that there is `--explain`, too.
     """
+
+    def read_result(
+        plot: Path | None = None, html: Path | None = None, as_json: AsJson = False, explain: bool = False
+    ) -> Output:
+        return read(plot, html, as_json)._replace(explain=explain)
 
     def read(plot: Path | None = None, html: Path | None = None, as_json: AsJson = False) -> Output:
         if plot is not None:
@@ -61,12 +79,15 @@ def takes_output(plot: str = PLOT, html: str = HTML) -> Callable[[Callable[..., 
             require(html.suffix.lower() in PAGES, "html", f"a file that ends in {' or '.join(PAGES)}", str(html))
         return Output(plot, html, as_json)
 
-    read.__annotations__.update(
-        plot=Annotated[Path | None, option(OUTPUT, "FILE", plot)],
-        html=Annotated[Path | None, option(OUTPUT, "FILE", html)],
-        as_json=AsJson,
-    )
-    return gathers("out", read)
+    annotations = {
+        "plot": Annotated[Path | None, option(OUTPUT, "FILE", plot)],
+        "html": Annotated[Path | None, option(OUTPUT, "FILE", html)],
+        "as_json": AsJson,
+    }
+    read.__annotations__.update(annotations)
+    full = typer.Option("--explain", help=EXPLAIN, rich_help_panel=OUTPUT)
+    read_result.__annotations__.update(annotations, explain=Annotated[bool, full])
+    return gathers("out", read_result if explains else read)
 
 
 def check_place(path: Path, what: str) -> None:

@@ -23,7 +23,7 @@ from ramgape.cli.streams import FAILED, SIGNALLED, ending_gently, interrupted_by
 from ramgape.cli.timing import Exports, RunCommand, Shown, exports, how_timed, is_file, live, refuse_beside_file, shown
 from ramgape.commands.how_timed import HowTimed
 from ramgape.common.formatting import plural
-from ramgape.common.terminal import output, waiting
+from ramgape.common.terminal import waiting
 from ramgape.errors import FailingArm, InvalidSpec, RamgapeWarning, StudyExists, located, require
 from ramgape.options import COMMANDS, RUNS, StudyOptions, Trials
 
@@ -107,7 +107,7 @@ class Session:
         return live(self.shown._replace(style="basic") if self.how.output == "inherit" else self.shown)
 
 
-@takes_output()
+@takes_output(explains=True)
 @gathers("files", exports)
 @gathers("shown", shown)
 @gathers("how", how_timed)
@@ -201,7 +201,7 @@ def run(
     if out.as_json:
         typer.echo(report.to_json() if measured is None else measured.to_json())
     else:
-        output().print(report)
+        out.print(report)
     out.write(report)
     if measured is not None:
         files.write(measured)
@@ -246,6 +246,7 @@ def time_several(
     """Time commands that take turns; what was measured, and an exit code."""
     from ramgape.commands.counted_runs import exits_words
     from ramgape.commands.times import Timing, fastest_first, measure
+    from ramgape.search.result import updated
 
     if count > 1:
         text = f"{count} runs at once disturb each other's times; --jobs 1 measures best"
@@ -255,14 +256,14 @@ def time_several(
         tell_resumed(study, "run")
         code = make_trials(study, described, count, url, session)
         report = study.report(expect=study.backend.durable, history=out.html is not None)
-        result = replace(report.result, reward_name="elapsed seconds")
+        result = updated(report.result, reward_name="elapsed seconds")
         if code and not study.backend.durable:  # what is in memory does not go on
             ended: Stopped = "error" if code == FAILED else "interrupted"
-            result = replace(study.result(ended, expect=False), reward_name="elapsed seconds", history=result.history)
+            result = updated(study.result(ended, expect=False), reward_name="elapsed seconds", history=result.history)
         names = [arm.name for arm in result.arms]
         times = measure((seen.row for seen in study.backend.observations()), names, described.parameters)
         untold = tuple(each for each in result.warnings if each not in told)
-        result = replace(result, warnings=untold, notes=(*result.notes, *filter(None, [exits_words(times)])))
+        result = updated(result, warnings=untold, notes=(*result.notes, *filter(None, [exits_words(times)])))
         report = replace(report, result=result)
     best = result.answer if result.task == "best" else ()
     share = result.goal.epsilon_share or 0.05
@@ -336,6 +337,8 @@ def show_times(timing: Timing, code: int, session: Session, files: Exports, out:
         typer.echo(timing.to_json())
     elif session.shown.summary != STANDARD_OUTPUT and (any(len(each.times) > 1 for each in timing.times) or not code):
         session.shown.console().print(timing)
+        if out.explain and timing.report is not None:
+            out.print(timing.report.result)
     out.write(replace(timing, told="verbose"))
     files.write(timing)
     if session.shown.summary is not None:
@@ -359,6 +362,8 @@ def show_times(timing: Timing, code: int, session: Session, files: Exports, out:
 
 def run_file(described: StudyFile, count: int, url: str | None, out: Output) -> tuple[Report, Timing | None, int]:
     """Make the trials of a study file; where the study stands, what was measured if that is the time, an exit code."""
+    from ramgape.search.result import updated
+
     if described.reward == "elapsed" and count > 1:
         text = f"{count} trials at once disturb each other's times; --jobs 1 measures best"
         warnings.warn(text, RamgapeWarning, stacklevel=2)
@@ -369,7 +374,7 @@ def run_file(described: StudyFile, count: int, url: str | None, out: Output) -> 
         report = study.report(history=out.html is not None)
         named = "elapsed seconds" if described.reward == "elapsed" else ""
         untold = tuple(each for each in report.result.warnings if each not in told)
-        report = replace(report, result=replace(report.result, reward_name=named, warnings=untold))
+        report = replace(report, result=updated(report.result, reward_name=named, warnings=untold))
         timing = None if described.reward != "elapsed" else file_times(study, described, report)
         return report, timing, code
 

@@ -27,7 +27,7 @@ PLOT = "Draw the first run into a file (.png, .svg, .pdf); needs matplotlib."
 HTML = "Write a report of the run, or of all runs, into a file (.html) that needs no network; needs matplotlib."
 
 
-@takes_output(plot=PLOT, html=HTML)
+@takes_output(plot=PLOT, html=HTML, explains=True)
 @takes_options(SIMULATE)
 @gathers("place", place_of_runs, last=True)
 def simulate(
@@ -62,7 +62,7 @@ def simulate(
     plain = points is None and place.cluster is None and place.keep is None
     if count == 1 and not out.as_json and plain:
         result = simulate_once(instance, first, options)
-        output().print(result)
+        out.print(result)
         out.write(result)
         if result.stopped == "interrupted":
             raise typer.Exit(INTERRUPTED)

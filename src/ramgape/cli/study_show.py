@@ -26,7 +26,7 @@ COUNTS = ("arms", "told", "under way", "failed")
 HEADINGS = ("study", "goal", *COUNTS, "done", "created")
 
 
-@takes_output()
+@takes_output(explains=True)
 @takes_gate()
 def show(name: Name, out: Output, gate: Gate, storage: Storage = None) -> None:
     """Show the progress and the answer of a study."""
@@ -36,7 +36,7 @@ def show(name: Name, out: Output, gate: Gate, storage: Storage = None) -> None:
         if out.as_json:
             write_json(report.to_dict())
         elif not gate.takes_stdout:
-            output().print(report)
+            out.print(report)
         out.write(report)
         gate.write(report, report.result, out.plot)
     gate.leave(report.result)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +45,7 @@ from ramgape.search.objectives import outcomes_in
 from ramgape.search.outcome_engine import OutcomeEngine
 from ramgape.search.outcome_spec import OutcomeSpec, make_outcome_spec
 from ramgape.search.outcomes import declare_outcomes
+from ramgape.search.result import updated
 from ramgape.search.sharing import refuse_block
 from ramgape.search.spec import check_names, make_spec
 
@@ -335,7 +335,7 @@ class OutcomeReading:
         if thin:
             guarantee += f" Arms with fewer than {fewest:,} rows were left out ({', '.join(thin)})."
         return Analysis(
-            result=replace(result, guarantee=guarantee, warnings=(*result.warnings, *words)),
+            result=updated(result, guarantee=guarantee, warnings=(*result.warnings, *words)),
             next_pulls=plan_pulls(engine, self._next_pulls),
             rows=self.rows,
             skipped=skipped,

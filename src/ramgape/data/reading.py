@@ -32,7 +32,7 @@ from ramgape.search.engine import Engine
 from ramgape.search.explained import Answered, jsonable, restore
 from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.items import Items
-from ramgape.search.result import Result
+from ramgape.search.result import Result, updated
 from ramgape.search.sharing import refuse_block
 from ramgape.search.spec import Spec, check_names, make_spec
 
@@ -103,18 +103,18 @@ class Analysis(Answered):
             reward: The name; None for none.
         """
         name = "" if reward is None else str(reward)
-        return replace(self, result=replace(self.result, reward_name=name))
+        return replace(self, result=updated(self.result, reward_name=name))
 
     def to_dict(self) -> dict[str, Any]:
         """All that the result's `to_dict` has, and what is of the analysis alone."""
-        own = [each.name for each in dataclasses.fields(self) if each.name not in ("result", "without_thin")]
-        apart = None if self.without_thin is None else dataclasses.asdict(self.without_thin)
-        further = {name: getattr(self, name) for name in own}
-        return {**self.result.to_dict(), **jsonable({**further, "without_thin": apart, "sentence": self.sentence})}
+        own: dict[str, Any] = jsonable(dataclasses.asdict(replace(self, result=None)))  # type: ignore[arg-type]
+        del own["result"]
+        first = {"sentence": self.sentence, "next_pulls": own.pop("next_pulls")}
+        return {**self.result.to_dict(), **first, "data": own}
 
     @classmethod
     def _from(cls, description: Mapping[str, Any]) -> Analysis:
-        return restore(cls, {**description, "result": description})
+        return restore(cls, {**description, **description.get("data", {}), "result": description})
 
 
 def share_blocks(options: Options, *, wide: bool, named: bool) -> None:
@@ -282,7 +282,7 @@ class Reading:
         guarantee = " ".join([result.guarantee, *_of_blocks(self._block), *_of_thin(thin, self._min_rows), *order])
         counts = self.accumulator.row_counts
         return Analysis(
-            result=replace(result, guarantee=guarantee, warnings=result.warnings + further, notes=result.notes + notes),
+            result=updated(result, guarantee=guarantee, warnings=result.warnings + further, notes=result.notes + notes),
             next_pulls=plan_pulls(engine, self._next_pulls),
             rows=rows,
             skipped=skipped,

@@ -16,7 +16,6 @@ from ramgape.paper.section import Drawing, Finding, Section, figure, finding, gr
 from ramgape.paper.stopping import gaps_of, search_job
 from ramgape.paper.tables import DataFile
 from ramgape.problems.instances import load_instance
-from ramgape.search.explained import restore
 from ramgape.search.result import ArmReport
 
 Key = tuple[int, str]  # pattern, policy
@@ -104,10 +103,15 @@ def arms_file(outcomes: Outcomes) -> DataFile:
     return DataFile("experiment2", rows)
 
 
+def drawn_arm(pulls: int, **known: Any) -> ArmReport:
+    """An arm of an outcome, to be drawn."""
+    return ArmReport(trials=pulls, **known)
+
+
 def drawing(outcomes: Outcomes, pattern: int) -> Drawing:
     """The crosses of one pattern."""
     panels = [
-        (policy, outcome["samples"], [restore(ArmReport, arm) for arm in outcome["arms"]], outcome["front"])
+        (policy, outcome["samples"], [drawn_arm(**arm) for arm in outcome["arms"]], outcome["front"])
         for (number, policy), outcome in outcomes.items()
         if number == pattern
     ]

@@ -11,7 +11,7 @@ import functools
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from ramgape.errors import RamgapeWarning
 from ramgape.paper.statistics import middle_half_mean
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
+from ramgape.search.explained import jsonable
 from ramgape.search.inference import infer
 from ramgape.search.simulator import compiled_at_once
 from ramgape.simulation.lower_bound import lower_bound
@@ -49,9 +50,13 @@ def search(instance: str, seed: int, **options: Any) -> Outcome:
     for _ in play(engine, known, seed):
         pass
     answer, true = engine.answer(), TrueArms(known, engine.spec)
-    outcome = infer(engine, seed=seed, truth=true.assess(answer, engine.spec.epsilon)).to_dict()
-    outcome["section_2"] = is_epsilon_pareto(answer, true.means, true.risks, engine.spec.epsilon or 0.0)
-    return outcome
+    truth = true.assess(answer, engine.spec.epsilon)
+    found = infer(engine, seed=seed, truth=truth)
+    kept = ("name", "verdict", "mean", "risk", "mean_interval", "risk_interval", "risk_shown", "risk_shown_interval")
+    arms = [{"pulls": arm.trials, **{name: getattr(arm, name) for name in kept}} for arm in found.arms]
+    plain: Outcome = jsonable({"seed": seed, "samples": found.trials, "front": found.answer, "arms": arms})
+    right = is_epsilon_pareto(answer, true.means, true.risks, engine.spec.epsilon or 0.0)
+    return {**plain, "truth": jsonable(asdict(truth)), "section_2": right}
 
 
 def trials(instance: str | dict[str, Any], seed: int, trials: int, **options: Any) -> Outcome:

@@ -13,7 +13,7 @@ from ramgape.common.formatting import exponent, list_names, plural
 from ramgape.core.table import Table
 from ramgape.errors import shorten
 from ramgape.search.estimands import estimand_of
-from ramgape.search.result import Alarm
+from ramgape.search.quality import Alarm
 from ramgape.search.spec import Spec
 
 FAR = 10.0  # standard errors

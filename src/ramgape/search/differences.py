@@ -14,6 +14,7 @@ from ramgape.questions import BetterThan
 from ramgape.search.engine import Engine
 from ramgape.search.result import ArmReport, ControlDifference, ControlVerdict
 from ramgape.search.spec import Spec
+from ramgape.search.strength import ratio_interval
 
 
 def differences_to_control(
@@ -37,6 +38,9 @@ def differences_to_control(
     for arm, known in zip(reports, claimed, strict=True):
         if arm is not control:
             row = difference_between(arm, control, *known)
+            low, high = ratio_interval(engine, spec.names.index(arm.name), spec.names.index(control.name))
+            if math.isfinite(high):
+                row = replace(row, percent_interval=(100.0 * (low - 1.0), 100.0 * (high - 1.0)))
             found.append(replace(row, verdict=_control_verdict(spec, spec.question, arm, row, arm.name in returned)))
     return tuple(found)
 

@@ -53,7 +53,8 @@ from ramgape.search.drift_check import DriftCheck
 from ramgape.search.items_exact import Known, know
 from ramgape.search.outcome import Outcome, check_outcome, check_reward
 from ramgape.search.policy_state import ask_policy
-from ramgape.search.result import Alarm, Stopped
+from ramgape.search.quality import Alarm
+from ramgape.search.result import Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.simulator import simulator
 from ramgape.search.spec import Spec

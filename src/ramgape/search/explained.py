@@ -13,6 +13,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import partial
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
     from ramgape.views.explanation import Explanation
     from ramgape.views.plots.plot import Plot
 
-SCHEMA_VERSION = 1  # of `to_dict`: raised when a key changes its meaning or goes
+SCHEMA_VERSION = 2  # of `to_dict`: raised when a key changes its meaning or goes
 # What None stands for, of a number that JSON cannot write; elsewhere NaN.
 UNBOUNDED = {"doubt": math.inf, "at_most_behind": math.inf, "low": -math.inf, "high": math.inf}
+OLD_NAMES = {"to_frame": "frame", "save_html": "save_report", "explanation": "_explanation"}
 
 Made = TypeVar("Made")
 
@@ -83,12 +85,27 @@ class Portable:
         return restore(cls, description)
 
 
+class Text(str):
+    """Text that shows itself as it is, also where an interpreter shows values."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class Explained(Portable, ABC):
     """What prints itself, draws itself, and goes on as plain data or as a data frame."""
 
     __slots__ = ()
 
-    def explanation(self, ascii_only: bool = False) -> Explanation:
+    def __getattr__(self, name: str) -> Any:
+        """Names of earlier versions."""
+        if name in OLD_NAMES:
+            return getattr(self, OLD_NAMES[name])
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _explanation(self, ascii_only: bool = False) -> Explanation:
         """Everything that is shown of it, in a form that each renderer understands.
 
         Args:
@@ -114,7 +131,7 @@ class Explained(Portable, ABC):
 
     def __repr__(self) -> str:
         """One line: the full data of a thousand arms would fill the screen (`to_dict` has them)."""
-        return f"<{type(self).__name__}: {self.explanation(ascii_only=True).headlines[0]}>"
+        return f"<{type(self).__name__}: {self._explanation(ascii_only=True).headlines[0]}>"
 
     def __str__(self) -> str:
         """All of it as plain text."""
@@ -138,7 +155,7 @@ class Explained(Portable, ABC):
         """As `Portable.to_dict`; `versions` says what was installed when the dictionary was made."""
         return {"schema_version": SCHEMA_VERSION, "versions": versions(), **Portable.to_dict(self)}
 
-    def to_frame(self) -> DataFrame:
+    def frame(self) -> DataFrame:
         """A pandas data frame.
 
         Raises:
@@ -155,18 +172,22 @@ class Explained(Portable, ABC):
         """
         self.plot().save(path)
 
-    def save_html(self, path: str | os.PathLike[str]) -> None:
+    def _page(self) -> str:
+        load_extra("matplotlib", "plot")
+        from ramgape import views
+
+        return views.document(self, versions())
+
+    def save_report(self, path: str | os.PathLike[str]) -> None:
         """Write a page of its own: all that is said of it and its picture, in one file that needs no network.
 
         Args:
             path: The file.
         """
         require(isinstance(path, str | os.PathLike), "path", "the path of a file", path)
-        load_extra("matplotlib", "plot")
-        from ramgape import views
         from ramgape.common.whole_files import replacing
 
-        text = views.document(self, versions())
+        text = self._page()
         with replacing(path) as file:
             file.write_text(text, encoding="utf-8")
 
@@ -209,7 +230,7 @@ class Answered(Explained):
 
     def __repr__(self) -> str:
         """One line, which names the answer: a sentence may be long."""
-        return f"<{type(self).__name__}: {self.explanation(ascii_only=True).brief}>"
+        return f"<{type(self).__name__}: {self._explanation(ascii_only=True).brief}>"
 
 
 def jsonable(value: Any) -> Any:
@@ -245,7 +266,7 @@ def _restored(hint: Any, value: Any, name: str = "") -> Any:
         kinds = [kind for kind in get_args(hint) if (get_origin(kind) is tuple) == isinstance(value, (list, tuple))]
         return None if value is None else _restored(kinds[0], value, name)
     if dataclasses.is_dataclass(hint):
-        return restore(hint, value)  # type: ignore[arg-type]
+        return getattr(hint, "_from", partial(restore, hint))(value)  # type: ignore[arg-type]
     if hint == tuple[float, float]:
         low, high = value
         return -math.inf if low is None else float(low), math.inf if high is None else float(high)
@@ -256,9 +277,8 @@ def _restored(hint: Any, value: Any, name: str = "") -> Any:
     if hint is float:
         return UNBOUNDED.get(name, math.nan) if value is None else float(value)
     if get_origin(hint) is dict:
-        inner = get_args(hint)[1]
-        return {key: _restored(inner, each, name) for key, each in value.items()}
-    return dict(value) if isinstance(value, dict) else value
+        return {key: _restored(get_args(hint)[1], each) for key, each in value.items()}
+    return value
 
 
 def fits_hint(hint: Any, value: Any, *, in_json: bool = False) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -39,7 +39,17 @@ from ramgape.search.outcome_engine import OutcomeEngine
 from ramgape.search.outcome_inference import infer_outcomes
 from ramgape.search.policy_state import PolicyState
 from ramgape.search.quality import TrialQuality
-from ramgape.search.result import ArmReport, Certificate, CertificateKind, Certified, Goal, Result, Stopped, Truth
+from ramgape.search.result import (
+    ArmReport,
+    Certificate,
+    CertificateKind,
+    Certified,
+    Details,
+    Goal,
+    Result,
+    Stopped,
+    Truth,
+)
 from ramgape.search.spec import Spec
 from ramgape.search.statements import objectives_of, with_statements
 from ramgape.search.strength import Strength, answer_strength, guarded, rare_level, with_boxes
@@ -204,39 +214,49 @@ def infer(
     reports = _reports(engine, evidence, findings)
     reports = with_statements(engine, findings.answer, findings.strength, findings.tolerances, reports, evidence.delta)
     guarantee = _guarantee(engine, reason, front, said, evidence, objections, reports)
-    return Result(
+    differences = differences_to_control(engine, evidence.arms, reports, front)
+    no_worse = {row.name for row in differences if row.verdict == "not worse"}
+    reports = tuple(replace(arm, word="not worse") if arm.name in no_worse else arm for arm in reports)
+    quality = replace(quality, drift=engine.alarms, unseen=unseen_by_arm(trials, evidence))
+    details = Details(
         **asked_of(spec),
-        certified=_certified(engine, reason, said, evidence, guarantee),
-        arms=reports,
-        answer=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget", "complete") or (reason == "spend" and spec.goal == "budget"),
         guarantee=guarantee,
         certified_epsilon=certified,
         certified_delta=None if certified is None else 0.0 if engine.is_complete else evidence.delta,
-        trials=engine.samples,
-        seed=seed,
-        warnings=(
-            *spec.warnings,
-            *(objection.warning for objection in objections),
-            *warnings_of(spec, engine.arms),
-            *quality.warnings(trials),
-        ),
-        truth=truth,
         certified_risk_epsilon=risk_tolerance(spec, certified),
+        seed=seed,
+        truth=truth,
         empty_answer=_nobody(engine, reason),
-        differences=differences_to_control(engine, evidence.arms, reports, front),
+        differences=differences,
         notes=(
             *(() if reason == "open" else (*_notes(spec, spread), *_vacuous_note(spec, engine.arms))),
             *_rare_note(engine, reason),
             *filter(None, [cut_off_trials(spec, engine.arms)]),
         ),
-        alarms=engine.alarms,
         spent=engine.spent,
         safest=safest,
         lines=spec.question.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
-        quality=quality,
     )
+    warnings = [objection.warning for objection in objections]
+    return Result(
+        arms=reports,
+        answer=front,
+        trials=engine.samples,
+        details=details,
+        objectives=objectives_of(spec),
+        certified=_certified(engine, reason, said, evidence, guarantee),
+        quality=quality,
+        warnings=(*spec.warnings, *warnings, *warnings_of(spec, engine.arms), *quality.warnings(trials)),
+    )
+
+
+def unseen_by_arm(trials: Mapping[str, int], evidence: Evidence) -> dict[str, float]:
+    """How probable an event may be that an arm's trials have not shown; of approximate evidence, which assumes none."""
+    if evidence.rigour != APPROXIMATE:
+        return {}
+    return {name: -math.expm1(math.log(evidence.delta) / count) for name, count in trials.items() if count}
 
 
 def _certified(
@@ -246,8 +266,6 @@ def _certified(
     spec = engine.spec
     if tolerance is None:
         return None
-    if reason == "confidence":
-        tolerance = max(spec.epsilon or 0.0, 0.0)
     exact = engine.is_complete
     kind: CertificateKind = "exact" if exact else evidence.guarantee.kind
     found = {each.text: tolerance for each in objectives_of(spec)}
@@ -293,12 +311,11 @@ def asked_of(spec: Spec) -> dict[str, Any]:
         "exploration": spec.exploration,
         "task": str(spec.question),
         "answer_name": spec.question.called,
-        "question": spec.question.sought(wanted_of(spec)),
+        "sought": spec.question.sought(wanted_of(spec)),
         "control": getattr(spec.question, "control", None),
         "alarm": spec.drift,
         "extensions": spec.extensions,
         "about_risk": spec.question.about_risk,
-        "objectives": objectives_of(spec),
     }
 
 
@@ -454,9 +471,9 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
     return tuple(
         ArmReport(
             name=name,
-            verdict="undecided" if open_ended and not (ready and proved[arm]) else "in" if returned[arm] else "out",
+            verdict="open" if open_ended and not (ready and proved[arm]) else "in" if returned[arm] else "out",
             certified=proved[arm],
-            dominated_by=None if returned[arm] or not ready or reason[arm] in (-1, arm) else spec.names[reason[arm]],
+            beaten_by=None if returned[arm] or not ready or reason[arm] in (-1, arm) else spec.names[reason[arm]],
             trials=pulls[arm],
             mean=means[arm],
             mean_interval=(mean_lows[arm], mean_highs[arm]),

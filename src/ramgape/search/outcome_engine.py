@@ -36,7 +36,8 @@ from ramgape.search.engine import Engine
 from ramgape.search.lanes import MEAN, Lane
 from ramgape.search.outcome import Outcome, check_price, outcome_of
 from ramgape.search.outcome_spec import REWARD, Column, OutcomeSpec
-from ramgape.search.result import Alarm, Stopped
+from ramgape.search.quality import Alarm
+from ramgape.search.result import Stopped
 
 BY_BOXES = ("ra-lucb", "ape", "psi-unif-elim", "ege-sr", "ege-sh")  # of the Pareto set, by kernels of the core
 RATIO_CELLS = 64  # of the control's values, where an arm is compared with a multiple of it

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,70 +26,17 @@ from ramgape.search.result import (
     CertificateKind,
     Certified,
     ConstraintReport,
+    Details,
+    Difference,
     Goal,
     ObjectiveReport,
     Result,
     Stopped,
     Verdict,
 )
+from ramgape.search.strength import EACH, largest_lead
 
-EACH = 0.05  # the chance of error of an interval that is about one arm by itself
 NOWHERE = (-math.inf, math.inf)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class OutcomeResult(Result):
-    """The answer of a search about several outcomes, with its evidence; `Result` says what its attributes mean.
-
-    Attributes:
-        answer_words: The answer in a sentence.
-        reasons: For each arm, in their order, why it is where it is; empty where there is nothing to be said.
-        told: Every trial's arm and outcomes, also outcomes that nobody asked about.
-    """
-
-    answer_words: str = ""
-    reasons: tuple[str, ...] = ()
-    told: tuple[tuple[str, dict[str, float]], ...] = ()
-
-    @property
-    def sentence(self) -> str:
-        return self.answer_words
-
-    def to_dict(self) -> dict[str, Any]:
-        described = Result.to_dict(self)
-        del described["told"]
-        return described
-
-    def _rows(self) -> list[dict[str, Any]]:
-        """One for each arm, with columns for each objective and constraint."""
-        returned, rows = set(self.answer), []
-        for arm, why in zip(self.arms, self.reasons, strict=True):
-            row: dict[str, Any] = {
-                "name": arm.name,
-                "returned": arm.name in returned,
-                "verdict": arm.verdict,
-                "certificate": arm.certificate,
-                "trials": arm.trials,
-                "why": why,
-            }
-            for text, each in arm.objectives.items():
-                row |= {text: each.estimate, f"{text} low": each.low, f"{text} high": each.high}
-            for text, limit in arm.constraints.items():
-                row |= {text: limit.estimate, f"{text} low": limit.low, f"{text} high": limit.high}
-                row[f"{text} verdict"] = limit.verdict
-            rows.append(row)
-        return rows
-
-    def trials_frame(self) -> Any:
-        """Every trial as a row of a pandas data frame, with a column for each outcome.
-
-        Raises:
-            MissingExtra: pandas is not installed.
-        """
-        from ramgape.common.extras import load_extra
-
-        rows = [{"arm": arm, **outcomes} for arm, outcomes in self.told]
-        return load_extra("pandas", "frame").DataFrame(rows)
 
 
 class Words:
@@ -139,6 +86,14 @@ class Words:
             else:
                 parts.append(f"{'not worse' if column.lane < 0 else 'better'} in {self.about(column)}")
         return list_all(parts)
+
+    def allowed(self, columns: Sequence[Column]) -> str:
+        """The tolerances: "0.02 in accuracy and 0.001 in cost"; of a single objective the number."""
+        if len(columns) == 1:
+            return round_up(self.tolerance(columns[0]))
+        known = [column for column in columns if self.tolerance(column)]
+        parts = [f"{round_up(self.tolerance(column))} in {self.about(column)}" for column in known]
+        return f"{list_all(parts)} at once" if len(parts) > 1 else parts[0]
 
     def limit(self, column: Column, side: float) -> str:
         """A limit moved by its tolerance: to where an arm of the answer keeps it (1), or a rival keeps it (-1)."""
@@ -321,7 +276,7 @@ def infer_outcomes(
     stopped: Stopped | None = None,
     seed: int | None = None,
     quality: TrialQuality | None = None,
-) -> OutcomeResult:
+) -> Result:
     """What a search has found, at this moment; as `infer` for one outcome."""
     spec, quality = engine.spec, quality or TrialQuality()
     reason: Stopped = stopped or engine.stopped or "interrupted"
@@ -333,7 +288,7 @@ def infer_outcomes(
     proved = _proved(engine, answer, reason, complete)
     factor = _factor(engine, seen, answer, reason, complete)
     reasons = _reasons(engine, answer) if engine.ready else [""] * len(spec.names)
-    reports = _reports(engine, seen, answer, proved, reason)
+    reports = _reports(engine, seen, answer, proved, reason, reasons)
     conditions = quality.conditions(trials)
     guarantee = _guarantee(engine, answer, reason, factor, conditions, complete, proved)
     objections = [
@@ -350,46 +305,41 @@ def infer_outcomes(
         certified = Certified(tolerance, factor, level, kind, guarantee, (assumed_words(spec),))
     front = tuple(name for name, inside in zip(spec.names, answer.tolist(), strict=True) if inside)
     first = spec.columns[0]
-    return OutcomeResult(
-        arms=reports,
-        answer=front,
+    bounds = ", ".join(dict.fromkeys(str(lane.spec.bound) for lane in engine.lanes))
+    details = Details(
         stopped=reason,
         goal_reached=reason in ("confidence", "budget", "complete") or (reason == "spend" and spec.goal == "budget"),
-        guarantee=guarantee,
-        certified_epsilon=None if factor is None else factor,
-        certified_delta=None if factor is None else 0.0 if complete else spec.confidence_delta,
-        trials=engine.samples,
         goal=Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, None, None, spec.spend),
-        rho=None,
-        alpha=None,
-        noise=spec.assumption,
-        reward_range=None,
-        direction="maximize" if first.wish.is_more else "minimize",
+        guarantee=guarantee,
         policy=spec.policy,
-        bound=", ".join(dict.fromkeys(str(lane.spec.bound) for lane in engine.lanes)),
-        interval_bound=", ".join(dict.fromkeys(str(lane.spec.bound) for lane in engine.lanes)),
+        bound=bounds,
+        interval_bound=bounds,
+        noise=spec.assumption,
+        direction="maximize" if first.wish.is_more else "minimize",
+        certified_epsilon=factor,
+        certified_delta=None if factor is None else 0.0 if complete else spec.confidence_delta,
         seed=seed,
-        warnings=(
-            *spec.warnings,
-            *objections,
-            *filter(None, [equal]),
-            *_alarm_words(engine),
-            *quality.warnings(trials),
-        ),
         task=spec.asked_text,
         risk="std",
         risk_formula="",
         risk_label="",
+        about_risk=len(spec.columns) > 1,
+        notes=tuple(_notes(engine, answer)),
         rigour="approximate" if spec.approximate else "proved",
         alarm=spec.drift,
-        alarms=engine.alarms,
         answer_name=_called(engine),
         empty_answer="no arm keeps the limits" if isinstance(engine.asked, BestOf | ParetoOf) else "no arm does",
-        question=question_words(spec),
+        sought=question_words(spec),
         control=spec.asked[1].get("control"),
-        about_risk=len(spec.columns) > 1,
         spent=engine.spent,
-        quality=quality,
+        said=answer_sentence(engine, answer, reason, reasons, factor),
+        observed=tuple((spec.names[arm], outcomes) for arm, outcomes in engine.told),
+    )
+    return Result(
+        arms=reports,
+        answer=front,
+        trials=engine.samples,
+        details=details,
         objectives=tuple(
             ObjectiveReport(column.text, column.wish.direction, column.epsilon)
             for column in spec.objectives
@@ -397,10 +347,14 @@ def infer_outcomes(
         ),
         constraints=tuple(ConstraintReport(str(column.wish), column.epsilon) for column in spec.constraints),
         certified=certified,
-        notes=tuple(_notes(engine, answer)),
-        answer_words=answer_sentence(engine, answer, reason, reasons, proved),
-        reasons=tuple(reasons),
-        told=tuple((spec.names[arm], outcomes) for arm, outcomes in engine.told),
+        quality=replace(quality, drift=engine.alarms),
+        warnings=(
+            *spec.warnings,
+            *objections,
+            *filter(None, [equal]),
+            *_alarm_words(engine),
+            *quality.warnings(trials),
+        ),
     )
 
 
@@ -506,19 +460,29 @@ def _alarm_words(engine: OutcomeEngine) -> list[str]:
     ]
 
 
-def _interval(engine: OutcomeEngine, arm: int, column: Column, level: float) -> tuple[float, float]:
-    """An arm's interval as people know it."""
+def _level(engine: OutcomeEngine, column: Column) -> float | None:
+    """What evidence for each end of a 95% interval must reach, besides boxes; None where those fail too often."""
+    taken = engine.lanes[column.lane].taken
+    return math.log(2.0 / (EACH - taken)) if taken < EACH else math.inf if taken <= EACH + 1e-12 else None
+
+
+def _interval(engine: OutcomeEngine, arm: int, column: Column) -> tuple[float, float]:
+    """An arm's own interval as people know it, anytime-valid at 95%."""
     if column.lane < 0:
         value = column.turn * column.values[arm]
         return value, value
+    level = _level(engine, column)
+    if level is None:
+        return NOWHERE
     low, high = engine.lanes[column.lane].interval(arm, column.part, level)
     turn = column.turn * column.sign
     return (turn * low, turn * high) if turn > 0.0 else (turn * high, turn * low)
 
 
-def _reports(engine: OutcomeEngine, seen: Seen, answer: Mask, proved: Mask, reason: str) -> tuple[ArmReport, ...]:
+def _reports(
+    engine: OutcomeEngine, seen: Seen, answer: Mask, proved: Mask, reason: str, reasons: Sequence[str]
+) -> tuple[ArmReport, ...]:
     spec, reports = engine.spec, []
-    level = math.log(2.0 / EACH)
     by = _dominators(engine, answer) if engine.ready else [None] * len(answer)
     found = engine.asked.doubts(seen, answer)[0] if engine.ready else np.full(len(answer), math.inf)
     exact = not engine.common_epsilon or engine.is_complete
@@ -527,18 +491,20 @@ def _reports(engine: OutcomeEngine, seen: Seen, answer: Mask, proved: Mask, reas
         pulls = int(seen.pulls[arm])
         objectives: dict[str, ArmObjective] = {}
         constraints: dict[str, ArmConstraint] = {}
+        regions: dict[str, tuple[float, float]] = {}
         for place, column in enumerate(spec.columns):
             value = column.shown(float(seen.estimate[arm, place])) if pulls or column.lane < 0 else math.nan
             se = math.sqrt(float(engine.arms["spread"][arm, place]) / pulls) * column.unit if pulls else math.nan
-            low, high = _interval(engine, arm, column, level)
+            low, high = _interval(engine, arm, column)
             if isinstance(column.wish, Objective):
-                objectives[column.text] = ArmObjective(value, 0.0 if column.lane < 0 else se, low, high)
+                regions[column.text] = _region(column, seen, arm, place)
+                other = by[arm]
+                rival = None if other is None or not engine.ready else _behind(engine, seen, arm, other, place)
+                objectives[column.text] = ArmObjective(value, 0.0 if column.lane < 0 else se, low, high, rival)
             else:
                 ends = (low, high)
                 if column.wish.factor is None and column.lane >= 0 and not isinstance(engine.asked, AboveOf):
-                    ends = tuple(
-                        sorted(column.shown(float(seen_end[arm, place])) for seen_end in (seen.low, seen.high))
-                    )  # type: ignore[assignment]
+                    ends = _region(column, seen, arm, place)
                 kept = _kept(engine, arm, place)
                 if isinstance(engine.asked, AboveOf) and kept != "open":
                     ends = _with_verdict(column, kept == "kept", ends)
@@ -547,7 +513,7 @@ def _reports(engine: OutcomeEngine, seen: Seen, answer: Mask, proved: Mask, reas
         rest = list(objectives.values())[1:2]
         verdict: Verdict = "in" if answer[arm] else "out"
         if open_ended and not proved[arm]:
-            verdict = "undecided"
+            verdict = "open"
         certificate: Certificate = "none"
         if proved[arm]:
             certificate = ("in" if answer[arm] else "out") if exact else "within-epsilon"
@@ -557,7 +523,7 @@ def _reports(engine: OutcomeEngine, seen: Seen, answer: Mask, proved: Mask, reas
                 name=name,
                 verdict=verdict,
                 certified=bool(proved[arm]),
-                dominated_by=None if other is None or answer[arm] else spec.names[other],
+                beaten_by=None if other is None or answer[arm] else spec.names[other],
                 trials=pulls,
                 mean=first.estimate,
                 mean_interval=(first.low, first.high),
@@ -570,12 +536,72 @@ def _reports(engine: OutcomeEngine, seen: Seen, answer: Mask, proved: Mask, reas
                 risk_shown_interval=(rest[0].low, rest[0].high) if rest else NOWHERE,
                 price=None if engine.spending is None else engine.price_of(arm),
                 spent=None if engine.spending is None else float(engine.spending[arm]),
-                word="best" if answer[arm] else "behind" if proved[arm] else "open",
+                word=_word(engine, arm, bool(answer[arm]), bool(proved[arm]), objectives, constraints, reasons[arm]),
                 objectives=objectives,
                 constraints=constraints,
+                why=reasons[arm],
+                regions=regions,
             )
         )
     return tuple(reports)
+
+
+def _behind(engine: OutcomeEngine, seen: Seen, arm: int, other: int, place: int) -> Difference:
+    """By how much an arm is behind another one in an objective, with its own anytime-valid interval."""
+    column = engine.spec.columns[place]
+    lead = float(seen.estimate[other, place] - seen.estimate[arm, place])
+    level = None if column.lane < 0 else _level(engine, column)
+    if column.lane < 0 or level is None:
+        ends = (lead, lead) if column.lane < 0 else NOWHERE
+        return Difference(lead * column.unit, *(end * column.unit for end in ends))
+    error, proofs = math.sqrt(float(seen.error[arm, place] + seen.error[other, place])), engine.proofs
+
+    def least(one: int, two: int, sign: float) -> float:
+        known = float(seen.low[one, place] - seen.high[two, place])
+        return largest_lead(lambda x: proofs.ahead(one, two, place, -x, level), sign * lead, known, error, level)
+
+    return Difference(lead * column.unit, least(other, arm, 1.0) * column.unit, -least(arm, other, -1.0) * column.unit)
+
+
+def _word(
+    engine: OutcomeEngine,
+    arm: int,
+    inside: bool,
+    proved: bool,
+    objectives: Mapping[str, ArmObjective],
+    constraints: Mapping[str, ArmConstraint],
+    why: str,
+) -> str:
+    """An arm's place in a word."""
+    question = engine.asked
+    limits = [each.verdict for each in constraints.values()]
+    if isinstance(question, AboveOf):
+        return {"kept": "meets it", "missed": "misses it", "open": "open"}[limits[0]]
+    if isinstance(question, BetterThanOf):
+        if arm == question.control:
+            return "control"
+        return ("better" if inside else "not better") if proved else "open"
+    if inside:
+        return "keep" if isinstance(question, ParetoOf) else "best"
+    if "missed" in limits:
+        return "misses a limit"
+    if isinstance(question, CheapestOf) or why.startswith("breaks"):
+        return why.replace("breaks", "may break") if why.startswith("breaks") else why
+    found = [each.behind for each in objectives.values() if each.behind is not None]
+    beaten = "beaten" if isinstance(question, ParetoOf) else "behind"
+    if not found:
+        return "open"
+    if proved and not engine.common_epsilon:
+        return beaten
+    if isinstance(question, ParetoOf):
+        return f"likely {beaten}" if all(each.low > 0.0 for each in found) else "close"
+    return f"likely {beaten}" if found[0].low > 0.0 else "close"
+
+
+def _region(column: Column, seen: Seen, arm: int, place: int) -> tuple[float, float]:
+    """An arm's simultaneous interval as people know it."""
+    low, high = (column.shown(float(box[arm, place])) for box in (seen.low, seen.high))
+    return min(low, high), max(low, high)
 
 
 def _with_verdict(column: Column, kept: bool, ends: tuple[float, float]) -> tuple[float, float]:
@@ -676,7 +702,7 @@ def _reasons(engine: OutcomeEngine, answer: Mask) -> list[str]:
             text = list_all(failing) if failing else ""
         elif isinstance(question, ParetoOf) and answer[arm] and answer.sum() > 1:
             leading = [
-                f"{'highest' if column.wish.is_more else 'lowest'} {column.text}"
+                f"{_extreme(column)} {words.about(column)}"
                 for place, column in enumerate(spec.objectives)
                 if seen.estimate[arm, place] >= seen.estimate[answer, place].max()
             ]
@@ -685,70 +711,89 @@ def _reasons(engine: OutcomeEngine, answer: Mask) -> list[str]:
     return found
 
 
-def answer_sentence(engine: OutcomeEngine, answer: Mask, reason: str, reasons: Sequence[str], proved: Mask) -> str:
+def answer_sentence(
+    engine: OutcomeEngine, answer: Mask, reason: str, reasons: Sequence[str], factor: float | None
+) -> str:
     """The answer in plain words: what to choose, what to drop, and how sure that is."""
     spec, question = engine.spec, engine.asked
     if not engine.ready:
         return f"Nothing is known yet, after {plural(engine.samples, 'trial')}."
     names = [name for name, inside in zip(spec.names, answer.tolist(), strict=True) if inside]
+    control = spec.asked[1].get("control")
     out = [
         (name, why)
         for name, inside, why in zip(spec.names, answer.tolist(), reasons, strict=True)
-        if not inside and name != spec.asked[1].get("control")
+        if not inside and name != control
     ]
-    sure = reason in ("confidence", "complete")
-    hedge = "" if sure else " by the estimates" if spec.goal == "confidence" else ""
-    guess = "" if sure else ("Not decided yet" if spec.goal == "confidence" else "Best guess") + ": "
+    claimed = reason in ("confidence", "complete")
+    guess = "" if claimed else "So far: " if reason == "open" else "Best guess: "
     limits = list_all([str(column.wish) for column in spec.constraints]) if spec.constraints else ""
-    if isinstance(question, ParetoOf):
-        if not names:
-            text = f"no arm keeps {_all_of(spec.constraints)}{limits}{hedge}."
-        else:
-            details = [
-                f"{name} ({why})" if why else name
-                for name, inside, why in zip(spec.names, answer.tolist(), reasons, strict=True)
-                if inside
-            ]
-            text = f"keep {list_all(details) if len(details) <= 4 else list_names(names)}.{_dropped(out)}"
-    elif isinstance(question, BestOf | CheapestOf):
-        if not names:
-            text = f"no arm keeps {_all_of(spec.constraints)}{limits}{hedge}."
-        elif isinstance(question, CheapestOf):
-            quality = Words(spec).about(spec.columns[0])
-            within = f"less than {spec.asked[1]['within']:g} behind the best in {quality}"
-            text = f"choose {names[0]}: {within}, and no arm that is about as good is cheaper."
-        else:
-            column = spec.columns[0]
-            among = f" among the arms that keep {limits}" if limits else ""
-            most = "highest" if column.wish.is_more else "lowest"
-            text = f"choose {names[0]}: {most} {column.text}{among}.{_dropped(out)}"
+    dropped = ""
+    words, close = Words(spec, 1.0 if factor is None else factor), ""
+    if isinstance(question, ParetoOf | BestOf | CheapestOf) and not names:
+        text = f"no option keeps {_all_of(spec.constraints)}{limits}"
+    elif isinstance(question, ParetoOf):
+        details = [
+            f"{name} ({why})" if why else name
+            for name, inside, why in zip(spec.names, answer.tolist(), reasons, strict=True)
+            if inside
+        ]
+        text = f"keep {list_all(details) if len(details) <= 4 else list_names(names)}{_dropped(out)}"
+        if claimed and engine.common_epsilon and len(names) > 1:
+            close = f"and none beats another by {words.allowed(spec.objectives)}"
+    elif isinstance(question, CheapestOf):
+        quality, cost = spec.objectives
+        text = f"choose {names[0]}. It is less than {spec.asked[1]['within']:g} behind the best {words.about(quality)}"
+        text += ", and no option that is about as good is cheaper"
+        close = f"up to {words.allowed([cost])}" if claimed and words.tolerance(cost) else ""
+    elif isinstance(question, BestOf):
+        column = spec.columns[0]
+        among = f" of those with {limits}" if limits else ""
+        text = f"choose {names[0]}. It has the {_extreme(column)} {words.about(column)}{among}"
+        close = f"or is within {words.allowed([column])} of it" if claimed and words.tolerance(column) else ""
+        dropped = _dropped(out) if limits else ""
     elif isinstance(question, AboveOf):
         wish = spec.columns[0].wish
-        yes = (
-            f"{list_names(names)} {'meets' if len(names) == 1 else 'meet'} {wish}" if names else f"no arm meets {wish}"
-        )
+        statistic, more = words.about(spec.columns[0]), "or more" if wish.is_more else "or less"
+        at = f"{'an' if statistic[0] in 'aeiou' else 'a'} {statistic} of {wish.limit:g} {more}"  # type: ignore[union-attr]
+        text = f"{list_all(names)} {'has' if len(names) == 1 else 'have'} {at}" if names else f"no option has {at}"
         rest = [name for name, _ in out]
-        verb = "do" if len(rest) > 1 else "does"
-        text = f"{yes}{f'; {list_names(rest)} {verb} not' if rest and names else ''}."
+        text += f"; {list_all(rest)} {'do' if len(rest) > 1 else 'does'} not" if rest and names else ""
+        by = words.tolerance(spec.columns[0])
+        close = f"within {round_up(by)}" if claimed and by else ""
     elif isinstance(question, BetterThanOf):
-        control = spec.asked[1]["control"]
-        text = (
-            f"prefer {list_names(names)} to {control}." if names else f"keep {control}: no arm is shown to be better."
-        )
-        text += _dropped(out, "Not")
+        verb = "beats" if len(names) == 1 else "beat"
+        text = f"{list_all(names)} {verb} {control}" if names else f"keep {control}: no option is shown to be better"
+        text += _dropped(out, "not better:")
     else:
         column = spec.columns[0]
-        text = f"the {len(names)} best in {column.text}: {list_names(names)}."
+        text = f"choose {list_all(names)}. They have the {_extreme(column)} {words.about(column)}"
+        close = f"up to {words.allowed([column])}" if claimed and words.tolerance(column) else ""
+    sure = f" ({'about ' if spec.approximate else ''}{100.0 * (1.0 - spec.confidence_delta):.4g}% sure)"
+    if reason == "complete":
+        close, sure = "exact: every item was asked of every option", ""
+    text = f"{text}{', ' if close else ''}{close}{sure if claimed else ''}."
+    text += f" {dropped[2].upper()}{dropped[3:]}." if dropped else ""
+    text += "" if claimed or factor is not None else " Nothing is proved yet."
     # A name stays as it was given; what begins with our words is a sentence.
-    return guess + text if guess or isinstance(question, AboveOf) else text[0].upper() + text[1:]
+    named = bool(names) and text.startswith(list_all(names))
+    return guess + text if guess or named else text[0].upper() + text[1:]
 
 
-def _dropped(out: Sequence[tuple[str, str]], verb: str = "Drop") -> str:
-    """A sentence on the arms that are left out; only those that break a limit or fall behind, with the reason."""
-    if not out or len(out) > 4:
-        return ""
-    parts = [f"{name} ({why})" if why else name for name, why in out]
-    return f" {verb} {list_all(parts)}."
+def _extreme(column: Column) -> str:
+    """Which end of a statistic is best."""
+    return "highest" if column.wish.is_more else "lowest"
+
+
+def _dropped(out: Sequence[tuple[str, str]], verb: str = "drop") -> str:
+    """Which arms are left out, those with the same reason together."""
+    if not out or len(out) > 6:
+        return f"; {verb} the other {len(out):,}" if out else ""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in out:
+        by_reason.setdefault(why, []).append(name)
+    parts = [f"{list_all(names)} ({why})" if why else list_all(names) for why, names in by_reason.items()]
+    return f"; {verb} {list_all(parts)}"
 
 
 def _guarantee(

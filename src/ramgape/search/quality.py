@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ramgape.common.formatting import cut, plural
 from ramgape.errors import printable
@@ -12,6 +13,26 @@ FEW_NAMES, NAME_WIDTH = 3, 40  # in a sentence
 NOTABLE = 0.01  # part of all trials: fewer replaced ones, equally many for each arm, go without a word
 KINDS = {"failures": "failures", "timeouts": "timeouts", "expired": "expired leases", "lost": "lost trials"}
 VERBS = {"failures": "failed", "timeouts": "timed out", "expired": "lost its lease", "lost": "was lost"}
+AlarmKind = Literal["level", "spread", "memory", "clusters"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """An arm whose rewards are not independent draws from one distribution, by the evidence against it.
+
+    Attributes:
+        arm: Its name.
+        kind: What gave it away: their "level" moved or their "spread" did; each has to do with the one before
+            ("memory"); large and small deviations come in "clusters".
+        evidence: How often one would have multiplied one's stake by bets that such draws lose on average: the most so
+            far. Draws as assumed give c or more with probability at most 1 / c.
+        pull: The arm's own pull, counted from 1, at which there was enough of it for an alarm.
+    """
+
+    arm: str
+    kind: AlarmKind
+    evidence: float
+    pull: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +47,10 @@ class TrialQuality:
         counted: Whether failures and timeouts count, as the worst reward or as a cost of at least so much. If not,
             other trials replaced them.
         overtaken: Whether results were counted before those of earlier trials that were still in progress.
+        missing: How many trials of an arm came without which outcome.
+        drift: The arms whose rewards are not independent draws from one distribution.
+        unseen: Where nothing is assumed of rewards: how probable an event may be that the trials of an arm have not
+            shown, each with the confidence of the search.
     """
 
     failures: dict[str, int] = field(default_factory=dict)
@@ -34,6 +59,9 @@ class TrialQuality:
     lost: dict[str, int] = field(default_factory=dict)
     counted: bool = False
     overtaken: bool = False
+    missing: dict[str, dict[str, int]] = field(default_factory=dict)
+    drift: tuple[Alarm, ...] = ()
+    unseen: dict[str, float] = field(default_factory=dict)
 
     def replaced(self) -> dict[str, dict[str, int]]:
         """The trials that others replaced, by kind and arm."""

@@ -55,7 +55,7 @@ def with_statements(
     """
     spec = engine.spec
     if not engine.ready:
-        return tuple(reports)
+        return _early(engine, reports)
     references = _references(engine, answer, strength, reports)
     single = single_statements(engine, answer, references)
     shares = support(engine, answer) if spec.goal == "budget" else None
@@ -77,6 +77,20 @@ def with_statements(
     return tuple(made)
 
 
+def _early(engine: Engine, reports: Sequence[ArmReport]) -> tuple[ArmReport, ...]:
+    """What is known before every arm has the trials that evidence needs: estimates, and how often they stand."""
+    shares, spec = support(engine, np.zeros(len(reports), dtype=bool)), engine.spec
+    made = []
+    for arm, report in enumerate(reports):
+        se = math.sqrt(report.variance / (report.trials - 1)) if report.trials > 1 else math.nan
+        numbers = [ArmObjective(report.mean, se, -math.inf, math.inf)]
+        numbers.append(ArmObjective(report.risk_shown, math.nan, -math.inf, math.inf))
+        found = {each.text: number for each, number in zip(objectives_of(spec), numbers, strict=False)}
+        share = None if shares is None else float(shares[arm])
+        made.append(replace(report, objectives=found, support=share, word="open"))
+    return tuple(made)
+
+
 def _references(
     engine: Engine, answer: Mask, strength: Strength | None, reports: Sequence[ArmReport]
 ) -> NDArray[np.int64]:
@@ -89,7 +103,7 @@ def _references(
     if isinstance(spec.question, Pareto):
         behind = np.full(count, -1) if strength is None else strength.rivals.copy()
         for arm, report in enumerate(reports):
-            other = report.dominated_by or report.rival
+            other = report.beaten_by or report.rival
             if (not answer[arm] or behind[arm] < 0) and other is not None:
                 behind[arm] = numbers[other]
         return behind
@@ -115,7 +129,7 @@ def _objective(engine: Engine, arm: int, j: int, report: ArmReport, single: Sing
     else:
         estimate = report.risk_shown
         spread = float(engine.arms["risk_spread"][arm])
-        se = unit * math.sqrt(spread / pulls) if pulls and spread >= 0.0 else math.nan
+        se = unit * math.sqrt(spread / pulls) if pulls and spread > 0.0 else math.nan
         middle = -float(engine.arms["risk"][arm])
         least, greatest = spec.risk.possible
         ends = tuple(  # type: ignore[assignment]

@@ -98,6 +98,38 @@ def with_boxes(arms: Table, known: Mask, unknown: Mask) -> Table:
     return arms
 
 
+def largest_lead(ahead: Callable[[float], bool], seen: float, known: float, error: float, level: float) -> float:
+    """The largest lead that is verified; -inf where none is.
+
+    Args:
+        ahead: Whether a lead is verified at the level.
+        seen: The lead by the estimates.
+        known: A lead that boxes verify.
+        error: The standard error of the lead, where the search begins.
+        level: What evidence must reach.
+    """
+    if math.isnan(seen) or not known < seen:
+        return known
+    width = min(max(1.3 * error * math.sqrt(2.0 * max(level, 1.0)), 1e-12 * abs(seen), 1e-300), seen - known)
+    unknown = seen
+    for _ in range(DOUBLINGS if math.isfinite(width) else 0):
+        if seen - width <= known:
+            break
+        if ahead(seen - width):
+            known = seen - width
+            break
+        unknown, width = seen - width, 2.0 * width
+    if not math.isfinite(known):
+        return known
+    for _ in range(STEPS):
+        middle = 0.5 * (known + unknown)
+        if ahead(middle):
+            known = middle
+        else:
+            unknown = middle
+    return known
+
+
 class Pairs:
     """Comparisons of two arms on the engine's scale, more being better in every objective.
 
@@ -147,26 +179,7 @@ class Pairs:
         """L: the largest lead that is verified; -inf where none is."""
         seen, known = self.lead(one, other, objective), self._boxes(one, other, objective)
         error = math.sqrt(self._errors[one, objective] + self._errors[other, objective])
-        if math.isnan(seen) or not known < seen:
-            return known
-        width = min(max(1.3 * error * math.sqrt(2.0 * max(level, 1.0)), 1e-12 * abs(seen), 1e-300), seen - known)
-        unknown = seen
-        for _ in range(DOUBLINGS if math.isfinite(width) else 0):
-            if seen - width <= known:
-                break
-            if self.ahead(one, other, objective, seen - width, level):
-                known = seen - width
-                break
-            unknown, width = seen - width, 2.0 * width
-        if not math.isfinite(known):
-            return known
-        for _ in range(STEPS):
-            middle = 0.5 * (known + unknown)
-            if self.ahead(one, other, objective, middle, level):
-                known = middle
-            else:
-                unknown = middle
-        return known
+        return largest_lead(lambda lead: self.ahead(one, other, objective, lead, level), seen, known, error, level)
 
     def evidence(self, claim: Callable[[float], bool], steps: int = 11) -> float:
         """ln of the evidence for a claim, rounded down: `claim` says whether it reaches a level."""
@@ -554,7 +567,7 @@ def support(engine: Engine, answer: Mask, seed: int = 0) -> Floats | None:
     """
     arms, question = engine.arms, engine.spec.question
     count = len(arms)
-    if not engine.ready or count < 2 or (arms["pulls"] < 2).any():
+    if count < 2 or (arms["pulls"] < 2).any():
         return None
     draw = np.random.default_rng(seed)
     pulls = arms["pulls"].astype(float)

@@ -22,7 +22,7 @@ from ramgape.problems.vector_problems import VectorProblem, vector_problem
 from ramgape.search.engine import COMPILED_AT_A_TIME, Engine
 from ramgape.search.inference import goal_of, infer
 from ramgape.search.naming import named_answer
-from ramgape.search.result import Result
+from ramgape.search.result import Result, updated
 from ramgape.search.spec import Spec, make_spec
 from ramgape.simulation.curves import Checkpoint
 from ramgape.simulation.runs import Ending, is_wrong
@@ -80,7 +80,7 @@ def simulate(
     except KeyboardInterrupt:
         engine.finish("interrupted")
     truth = TrueArms(known, spec).assess(named_answer(engine), engine.spec.epsilon)
-    return replace(infer(engine, seed=seed, truth=truth), history=recorder.points())
+    return updated(infer(engine, seed=seed, truth=truth), history=recorder.points())
 
 
 def simulated_options(options: Options, door: str) -> Options:

@@ -15,7 +15,7 @@ from ramgape.problems.vector_problems import VectorProblem
 from ramgape.search.inference import infer
 from ramgape.search.outcome_engine import OutcomeEngine
 from ramgape.search.outcome_spec import OutcomeSpec, make_outcome_spec
-from ramgape.search.result import Result, Truth
+from ramgape.search.result import Result, Truth, updated
 from ramgape.search.statistic import Statistic
 from ramgape.trials.history import SELDOM, Recorder
 
@@ -109,7 +109,7 @@ def simulate_vectors(problem: VectorProblem, options: Any, seed: int) -> Result:
     recorder = Recorder(engine, SELDOM)
     play_vectors(engine, problem, seed, recorder)
     truth = assess(spec, true_table(problem, spec), engine.answer())
-    return replace(infer(engine, seed=seed), history=recorder.points(), truth=truth)
+    return updated(infer(engine, seed=seed), history=recorder.points(), truth=truth)
 
 
 def play_vectors(engine: OutcomeEngine, problem: VectorProblem, seed: int, recorder: Recorder | None = None) -> None:

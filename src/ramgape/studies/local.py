@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import replace
 from operator import attrgetter
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -21,7 +20,7 @@ from ramgape.errors import (
     shorten,
     unknown_study,
 )
-from ramgape.search.result import Result, Stopped
+from ramgape.search.result import Result, Stopped, updated
 from ramgape.storage import Store, open_store
 from ramgape.storage.checksums import damaged
 from ramgape.storage.memory import MemoryStore
@@ -355,7 +354,7 @@ class LocalBackend(Backend):
                 last = store.read_rows(row.id, max(state.told - LAST_ANSWERS, 0), state.told)
             inference, draft = self._inference_of(state), draft_report(row, state, failures, last)
             points = self.session.history() if history else ()
-        return Report(result=replace(inference.result("open", expect), history=points), **draft)
+        return Report(result=updated(inference.result("open", expect), history=points), **draft)
 
     def _inference_of(self, state: StudyState) -> Inference:
         """A copy of the search as it is: inference from it blocks no operation, and is cached until it changes."""

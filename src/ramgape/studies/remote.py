@@ -25,7 +25,7 @@ from ramgape.search.explained import check_types, restore
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.objectives import Constraint, Objective
 from ramgape.search.outcome_spec import OutcomeSpec
-from ramgape.search.result import Result, Stopped
+from ramgape.search.result import Result, Stopped, updated
 from ramgape.search.spec import Spec
 from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.backend import Backend, FailedAttempt, Observed
@@ -282,7 +282,7 @@ class RemoteBackend(Backend):
             points = tuple(map(_point, found.pop("history", ())))
             report = Report.from_dict(found)
             _check_result(report.result, self.spec.present)
-        return replace(report, result=replace(report.result, history=points)) if points else report
+        return replace(report, result=updated(report.result, history=points)) if points else report
 
     def progress(self) -> Progress:
         """How far it is."""

@@ -19,7 +19,7 @@ from ramgape.search.explained import Answered, Portable, jsonable, restore
 from ramgape.search.inference import infer
 from ramgape.search.outcome import OURS
 from ramgape.search.quality import TrialQuality
-from ramgape.search.result import Expectation, Goal, Result, Stopped
+from ramgape.search.result import Expectation, Goal, Result, Stopped, updated
 from ramgape.storage.records import FailureRow, ObservationRow, StudyRow
 from ramgape.studies.arrivals import RetiredArm
 from ramgape.studies.exchange import write_pull_id
@@ -111,33 +111,15 @@ class Report(Answered):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON: what the study is at, then the whole result."""
-        described = self.result.to_dict()
-        for arm in described["arms"]:
-            arm["pending"], arm["failed"] = self.arms_pending[arm["name"]], self.arms_failed[arm["name"]]
-        own = {
-            "name": self.name,
-            "created_at": self.created_at,
-            "told": self.told,
-            "pending": self.pending,
-            "failed": self.failed,
-            "given_up": self.given_up,
-            "late": self.late,
-            "held": self.held,
-            "done": self.done,
-            "front": list(self.result.answer),
-            "doubt": jsonable(self.doubt),
-            "last_failures": [asdict(failure) for failure in self.failures],
-            "reasons": [list(each) for each in self.reasons],
-            "progress": jsonable(asdict(self.progress)),
-            "retired": jsonable([asdict(each) for each in self.retired]),
-            "info": self.info,
-            "lost": self.lost,
-            "waits_for": self.waits_for,
-        }
-        return own | {key: value for key, value in described.items() if key not in own}
+        described: dict[str, Any] = jsonable(asdict(replace(self, result=None)))  # type: ignore[arg-type]
+        del described["result"]
+        first = {key: described.pop(key) for key in ("name", "told", "pending", "failed", "done")}
+        return first | {"study": described | {"doubt": jsonable(self.doubt)}} | self.result.to_dict()
 
     @classmethod
     def _from(cls, description: Mapping[str, Any]) -> Report:
+        if description.get("schema_version", 1) != 1:
+            return restore(cls, {**description, **description["study"], "result": description})
         by_arm = {
             f"arms_{key}": {arm["name"]: arm[key] for arm in description["arms"]} for key in ("pending", "failed")
         }
@@ -191,7 +173,7 @@ class Inference:
         if ended not in self._results:
             found = infer(self.engine, None if self._done else ended, None, None, self._quality)
             self._results[ended] = replace(found, warnings=(*found.warnings, *self._refuted(found)))
-        return replace(self._results[ended], expected=self.expected) if expect else self._results[ended]
+        return updated(self._results[ended], expected=self.expected) if expect else self._results[ended]
 
     def _refuted(self, found: Result) -> list[str]:
         was_proved = self._done and self.engine.stopped == "confidence"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 from ramgape.common.checks import check_seed, whole
@@ -15,7 +14,7 @@ from ramgape.options import IDENTIFY, Options, complete, shows_options
 from ramgape.search.inference import infer
 from ramgape.search.outcome_engine import make_engine
 from ramgape.search.outcome_spec import make_any_spec
-from ramgape.search.result import Result, Stopped
+from ramgape.search.result import Result, Stopped, updated
 from ramgape.trials.calls import make_limits
 from ramgape.trials.history import Recorder
 from ramgape.trials.monitoring import ProgressMonitor, monitored
@@ -101,7 +100,7 @@ def identify(
             error.partial_result = found(loop, "error", seed)  # type: ignore[attr-defined]
             error.add_note(f"ramgape: after {engine.samples} rewards; what they show is in this error's partial_result")
         raise
-    return replace(found(loop, None, seed), history=recorder.points())
+    return updated(found(loop, None, seed), history=recorder.points())
 
 
 def found(loop: TrialLoop, stopped: Stopped | None, seed: int | None) -> Result:
@@ -110,7 +109,7 @@ def found(loop: TrialLoop, stopped: Stopped | None, seed: int | None) -> Result:
     if not loop.turns.held or result.goal_reached:
         return result
     note = f"not counted, because earlier trials had not ended: {plural(loop.turns.held, 'result')}"
-    return replace(result, notes=(*result.notes, note))
+    return updated(result, notes=(*result.notes, note))
 
 
 def settings_of(asked: Mapping[str, Any]) -> TrialSettings:

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
     from ramgape.views.plots.plot import Plot
 
-__all__ = ["answer_of", "as_console", "as_html", "as_text", "document", "explain", "plot"]
+__all__ = ["answer_of", "as_console", "as_html", "as_text", "document", "explain", "plot", "print_for_shell"]
 
 # By the name of a class: the module of this package, and the function in it.
 DRAWERS = {
-    "OutcomeResult": ("outcomes", "draw_outcomes"),
     "Result": ("plots.answers", "draw_result"),
     "Plan": ("forecast", "draw_plan"),
     "Replication": ("simulated", "draw_replication"),
@@ -66,11 +65,31 @@ def answer_of(thing: Any) -> str:
     return answer_sentence(thing._found)
 
 
-def as_text(thing: Any) -> str:
+def as_text(thing: Any, *, full: bool = False) -> str:
     """A thing as plain text."""
     from ramgape.views.text import plain
 
-    return plain(thing)
+    return plain(thing, full=full)
+
+
+def print_for_shell(thing: Any, *, full: bool = False) -> None:
+    """Print a thing for people: in colours at a terminal, elsewhere as plain text with the same content.
+
+    Args:
+        thing: What is printed.
+        full: Whether to say all that is known.
+    """
+    from ramgape.common.terminal import output
+
+    console = output()
+    if console.is_terminal:
+        from ramgape.views.console import ConsoleView
+
+        console.print(ConsoleView(thing, full=full, shell=True))
+    else:
+        from ramgape.views.text import plain
+
+        console.file.write(f"{plain(thing, full=full, shell=True)}\n")
 
 
 def as_console(thing: Any) -> RenderableType:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_SHARES = 6  # of arms with missing rewards
 
 
-def explain_analysis(analysis: Analysis, ascii_only: bool) -> Explanation:
+def explain_analysis(analysis: Analysis, ascii_only: bool, *, full: bool = False) -> Explanation:
     """All that is said of an analysis: its result, and further facts."""
     notes = []
     if analysis.without_thin is not None or analysis.thin:
@@ -25,7 +25,9 @@ def explain_analysis(analysis: Analysis, ascii_only: bool) -> Explanation:
     notes.append(("Next", next_words(analysis)))
     if analysis.understood or analysis.skipped or analysis.block > 1 or analysis.excluded:
         notes.append(("Data", data_words(analysis)))
-    return explain_result(analysis.result, ascii_only, notes=notes, more=apart_sentence(analysis))
+    if not full:
+        notes = [("Next", next_words(analysis))] if analysis.next_pulls else []
+    return explain_result(analysis.result, ascii_only, full=full, notes=notes, more=apart_sentence(analysis))
 
 
 def analysis_sentence(analysis: Analysis) -> str:
@@ -116,4 +118,4 @@ def next_words(analysis: Analysis) -> str:
     if analysis.block > 1:
         counts = list_counts(analysis.next_pulls)
         return f"{plural(total, 'mean')} of {analysis.block:,} rows each, then look again: {counts}"
-    return f"{plural(total, 'pull')}, then look again: {list_counts(analysis.next_pulls)}"
+    return f"{plural(total, 'trial')}, then look again: {list_counts(analysis.next_pulls)}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ramgape.errors import printable
-from ramgape.views.explanation import GAP, Column, explain
+from ramgape.views.explanation import GAP, INDENT, Column, explain
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -15,50 +15,64 @@ if TYPE_CHECKING:
     from ramgape.search.explained import Explained
 
 # Blue, plain and yellow differ for every kind of colour vision, and the words beside them say the same.
-CONSOLE_STYLES = {"in": "bold cyan", "undecided": "yellow"}
-FRAME = 4  # columns that the frame around everything takes
+CONSOLE_STYLES = {"in": "bold cyan", "open": "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleView:
-    """Something as rich shows it; the form of its tables follows the width of the window."""
+    """Something as rich shows it: what plain text says, with colours; tables follow the width of the window."""
 
     thing: Explained
+    full: bool = False
+    shell: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Names go in as Text, never as markup: an arm may be called "[red]"."""
-        from rich.console import Group
-        from rich.panel import Panel
+        from rich.padding import Padding
         from rich.table import Table as Grid
         from rich.text import Text
 
-        said = explain(self.thing, ascii_only=options.ascii_only)
+        said = explain(self.thing, ascii_only=options.ascii_only, full=self.full)
         explained = Grid.grid(padding=(0, GAP, 0, 0))
         explained.add_column(style="dim", no_wrap=True)
         explained.add_column(overflow="fold")
         for word, text in said.facts:
             explained.add_row(word, Text(text))
-        lines: list[RenderableType] = [*(Text(line, style="bold") for line in said.headlines), Text(), explained]
+        for line in said.headlines:
+            yield Text(line, style="bold")
+        if said.after:
+            yield Text(said.after)
+        if said.facts:
+            yield Text()
+            yield explained
         for before, part in zip((None, *said.parts), said.parts, strict=False):
             if isinstance(part, str):
-                lines += [*([] if isinstance(before, str) else [Text()]), Text(part, style="dim")]
+                if not isinstance(before, str):
+                    yield Text()
+                yield Text(part)
                 continue
-            columns = part.fit(options.max_width - FRAME)
+            columns = part.fit(options.max_width - INDENT)
             caption = part.caption(columns)
-            lines += [Text(), Text(caption, style="dim"), Text()] if caption else [Text()]
-            lines.append(_table(columns))
-            lines += [Text(remark, style="dim") for remark in (part.rest, part.missing(columns)) if remark]
+            yield Text()
+            if caption:
+                yield Text(caption, style="dim")
+            yield Padding(_table(columns), (0, 0, 0, INDENT))
+            for remark in filter(None, (part.rest, part.missing(columns))):
+                yield Padding(Text(remark, style="dim"), (0, 0, 0, INDENT))
         for warning in said.warnings:
-            lines += [Text(), Text(f"Warning: {printable(warning)}", style="yellow")]
-        yield Panel(Group(*lines), expand=False, padding=(0, 1))
+            yield Text()
+            yield Text(f"Warning: {printable(warning)}", style="yellow")
+        last = said.last_line(self.shell)
+        if last:
+            yield Text()
+            yield Text(last, style="dim")
 
 
 def _table(columns: Sequence[Column]) -> RenderableType:
-    from rich import box
     from rich.table import Table as Grid
     from rich.text import Text
 
-    table = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
+    table = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
     for column in columns:
         table.add_column(column.heading, justify="right" if column.right else "left", no_wrap=True)
     for row in range(len(columns[0].cells)):

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from ramgape.assumptions import ASSUMPTIONS
 from ramgape.bounds import BOUNDS
 from ramgape.bounds.guarantee import APPROXIMATE
-from ramgape.common.formatting import NAMES_IN_HEADLINE, cut, list_names, plural, round_up
+from ramgape.common.formatting import NAMES_IN_HEADLINE, confidence, cut, list_counts, list_names, plural, round_up
 from ramgape.errors import printable
+from ramgape.search.quality import KINDS
 
 if TYPE_CHECKING:
-    from ramgape.search.result import Alarm, ArmReport, Goal, Result
+    from ramgape.search.quality import Alarm
+    from ramgape.search.result import ArmReport, Goal, Result
 
 ROWS = 50  # a longer table is scrolled past, not read
-
-SYMBOLS = {"in": "\N{CHECK MARK}", "out": "\N{MULTIPLICATION SIGN}", "undecided": "?"}
 
 
 def least_word(exact: bool | None) -> str:
@@ -62,7 +62,7 @@ def found_words(result: Result, names: bool) -> str:
 
 def headline(result: Result, names: bool = True) -> str:
     """What was found, in a line, perhaps with the names of the returned arms."""
-    return f"{found_words(result, names)}, after {plural(result.trials, 'pull')}"
+    return f"{found_words(result, names)}, after {plural(result.trials, 'trial')}"
 
 
 def title(result: Result) -> str:
@@ -91,14 +91,20 @@ def facts(
     result: Result, notes: Sequence[tuple[str, str]] = (), first: Sequence[tuple[str, str]] = ()
 ) -> list[tuple[str, str]]:
     """What stands behind the headline, as pairs of a word and its explanation; `notes` and `first` are further ones."""
-    alarm = [("Alarm", alarm_words(result))] if result.alarms else []
-    lines = [*first, *alarm, ("Guarantee", result.guarantee)]
+    drift = [("Drift", alarm_words(result))] if result.quality.drift else []
+    lines = [*first, *drift, ("Guarantee", result.guarantee)]
     if result.is_informative:
         lines.append(("Certified", _certified(result)))
+    if result.certified is not None:
+        lines.append(("Jointly", jointly(result)))
+    lines.append(("Singly", SINGLY))
+    quality = quality_words(result)
+    if quality:
+        lines.append(("Data", quality))
     lines += notes
     if result.spent is not None:
         lines.append(("Spent", spending_words(result)))
-    lines += [("Ended", _ending(result)), ("Sought", _objectives(result)), ("Method", _method(result))]
+    lines += [("Stopped", _ending(result)), ("Question", _objectives(result)), ("Method", _method(result))]
     if result.extensions:
         lines.append(("Extended", extension_words(result)))
     if result.truth is not None:
@@ -107,14 +113,48 @@ def facts(
     return [(word, printable(text)) for word, text in lines]
 
 
+SINGLY = (
+    "each 95% interval and each p-value holds by itself, at any time, also if the search stopped because of it; "
+    "several of them need not hold together"
+)
+
+
+def jointly(result: Result) -> str:
+    """Which statements hold together with the answer."""
+    parts = ["the guarantee", "the confidence regions of all options, which `intervals('all')` has"]
+    numbers = [number for arm in result.arms for number in arm.objectives.values()]
+    if result.question != "pareto" and any(math.isfinite(number.at_most_behind) for number in numbers):
+        parts.insert(1, "for every option by how much it is behind the best at most (`at_most_behind`)")
+    delta = result.certified_delta or 0.0
+    return f"with probability {confidence(delta)} all of these hold: {'; '.join(parts)}"
+
+
+def quality_words(result: Result) -> str:
+    """Failures, timeouts, missing outcomes and drift, and what is assumed because of them; empty without any."""
+    quality, parts = result.quality, []
+    for kind, words in KINDS.items():
+        counts = getattr(quality, kind)
+        if counts:
+            parts.append(f"{words}: {list_counts(counts)}")
+    for arm, outcomes in quality.missing.items():
+        parts.append(f"missing for {cut(printable(arm), 40)}: {list_counts(outcomes)}")
+    if quality.drift:
+        parts.append(f"drift: {list_names([f'{each.arm} ({each.kind})' for each in quality.drift])}")
+    assumed = result.conditions
+    if quality.drift and result.certified is not None:
+        assumed = [*assumed, "the drift is a false alarm"]
+    if assumed:
+        parts.append(f"the guarantee assumes that {', and that '.join(assumed)}")
+    return "; ".join(parts)
+
+
 def spending_words(result: Result) -> str:
     """What pulls have cost, in all and of each arm."""
     assert result.spent is not None
     limit = "" if result.goal.spend is None else f" of {result.goal.spend:,.6g}"
-    arms, rest = choose_arms(result, NAMES_IN_HEADLINE)
-    chosen = {arm.name for arm in arms}
-    parts = [f"{cut(printable(arm.name), 40)} {arm.spent or 0.0:,.6g}" for arm in result.arms if arm.name in chosen]
-    return f"{result.spent:,.6g}{limit}: {', '.join(parts)}{', ...' if rest else ''}"
+    arms = sorted(result.arms, key=lambda arm: -(arm.spent or 0.0))[:NAMES_IN_HEADLINE]
+    parts = [f"{cut(printable(arm.name), 40)} {arm.spent or 0.0:,.6g}" for arm in result.arms if arm in arms]
+    return f"{result.spent:,.6g}{limit}: {', '.join(parts)}{', ...' if len(result.arms) > len(arms) else ''}"
 
 
 def extension_words(result: Result) -> str:
@@ -177,27 +217,22 @@ def _certified(result: Result) -> str:
     tolerance = round_up(result.certified_epsilon)
     if result.certified_risk_epsilon is not None:
         tolerance = f"({tolerance}, {round_up(result.certified_risk_epsilon)})"
-    delta = "" if result.certified_delta is None else f", delta={round_up(result.certified_delta)}"
+    level = "" if result.certified_delta is None else f", confidence {confidence(result.certified_delta)}"
     certificates: Counter[str] = Counter(arm.certificate for arm in result.arms if arm.name != result.control)
     how = "approximately" if result.rigour == "approximate" else "proved"
-    words = {
-        "in": f"{how} in",
-        "out": f"{how} out",
-        "within-epsilon": "within epsilon",
-        "none": "not sure" if result.rigour == "approximate" else "not proved",
-    }
+    words = {"in": f"{how} in", "out": f"{how} out", "within-epsilon": "within the tolerance", "none": "not proved"}
     counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
     first = "approximate: " if result.rigour == "approximate" else ""
     if result.stopped == "complete":
-        return f"exactly, with nothing left to chance; of the arms {counts}"
-    return f"{first}epsilon={tolerance}{delta}; of the arms {counts}"
+        return f"exact, nothing is left to chance; arms: {counts}"
+    return f"{first}tolerance {tolerance}{level}; arms: {counts}"
 
 
 ENDINGS = {
-    "confidence": "the evidence sufficed",
+    "confidence": "goal reached",
     "budget": "the budget was used up",
-    "spend": "there is no money for another pull",
-    "cap": "the largest allowed number of pulls was reached",
+    "spend": "there is no money for another trial",
+    "cap": "max_trials was reached",
     "complete": "every item was asked of every arm",
     "exhausted": "there are no items left",
     "constant": "nothing can be said of an arm whose rewards are all equal",
@@ -213,8 +248,9 @@ ENDINGS = {
 def _ending(result: Result) -> str:
     goal = result.goal
     asked = asked_for(goal)
-    reached = "goal reached" if result.goal_reached else "goal not reached"
-    ending = f"{ENDINGS[result.stopped]}; {reached}" + (f" ({asked})" if asked else "")
+    reached = "; goal reached" if result.goal_reached else "; goal not reached"
+    reached = "" if result.stopped == "confidence" else reached
+    ending = f"{ENDINGS[result.stopped]}{reached}" + (f" ({asked})" if asked else "")
     if goal.epsilon_share is None:
         return ending
     whole = "the smallest absolute mean after the first looks" if result.reward_range is None else "the reward range"
@@ -259,10 +295,12 @@ def wanted(
 
 
 def _objectives(result: Result) -> str:
-    if result.question:
+    if result.details.said:
+        return result.details.sought
+    if result.sought:
         scaled = result.alpha not in (None, 1.0) and result.about_risk
         factor = f"; scaled risk = {result.alpha:.4g} ({result.risk_formula})" if scaled else ""
-        return f"{result.question}{factor}"
+        return f"{result.sought}{factor}"
     mean = "low" if result.direction == "minimize" else "high"
     if result.alpha in (None, 1.0):
         return f"{mean} mean and {'high' if is_turned(result.arms) else 'low'} {result.risk_label}"
@@ -273,7 +311,8 @@ def risk_axis(result: Result) -> str | None:
     """What stands at the axis of a risk; None for the mean-variance, which has its own letters."""
     if result.risk.startswith("mean-variance"):
         return None
-    return result.risk_label[0].upper() + result.risk_label[1:]
+    label = result.details.risk_label
+    return label[0].upper() + label[1:]
 
 
 def risk_heading(risk: str, alpha: float | None, label: str) -> str:
@@ -292,7 +331,7 @@ def _method(result: Result) -> str:
         parts.append(f"intervals by {bound_words(result.interval_bound)}")
     if result.reward_range is not None:
         parts.append(f"rewards in [{result.reward_range[0]:g}, {result.reward_range[1]:g}]")
-    words = ASSUMPTIONS[result.noise].words
+    words = "" if result.noise not in ASSUMPTIONS else ASSUMPTIONS[result.noise].words
     if words:
         parts.append(words)
     if result.exploration is not None:
@@ -310,31 +349,3 @@ def _truth(result: Result) -> str:
     verdict = "correct up to epsilon" if result.truth.eps_correct else "wrong by more than epsilon"
     regret = "" if math.isnan(result.truth.regret) else f", simple regret {round_up(result.truth.regret)}"
     return f"{verdict}{regret}; the true {word} is {list_names(result.truth.front) or 'that no arm is one'}"
-
-
-def choose_arms(result: Result, limit: int | None = ROWS) -> tuple[list[ArmReport], str]:
-    """The arms worth a row, at most `limit`, and a sentence on the rest (empty when there is none).
-
-    The answer first, from the best mean on; after it a control; then the others, the nearest to it by the estimates
-    first.
-    """
-    returned, side = set(result.answer), -1.0 if result.direction == "minimize" else 1.0
-
-    def place(arm: ArmReport) -> tuple[float, ...]:
-        if arm.name in returned:
-            return 0.0, (math.inf if math.isnan(arm.mean) else -side * arm.mean)
-        if arm.name == result.control:
-            return (1.0,)
-        if arm.margin is not None:
-            return 2.0, arm.margin
-        return 3.0, float(arm.verdict != "undecided"), (0.0 if math.isnan(arm.doubt) else -arm.doubt)
-
-    arms = sorted(result.arms, key=place)
-    if limit is None or len(arms) <= limit:
-        return arms, ""
-    rest: Counter[str] = Counter(arm.verdict for arm in arms[limit:])
-    number = f"{len(arms) - limit:,}"
-    if len(rest) == 1:
-        return arms[:limit], f"... and {number} more, all {next(iter(rest))}"
-    counts = ", ".join(f"{rest[verdict]:,} {verdict}" for verdict in SYMBOLS if verdict in rest)
-    return arms[:limit], f"... and {number} more ({counts})"

@@ -13,6 +13,7 @@ from typing import Any
 from ramgape.common.formatting import cell_width
 
 GAP = 2  # blanks between two columns of a text table
+INDENT = 2  # blanks before it
 
 Facts = Sequence[tuple[str, str]]
 
@@ -25,7 +26,7 @@ class Column:
         heading: What stands above it, in one line or two.
         cells: One for each row; a cell may have several lines.
         right: Whether it is aligned to the right.
-        marks: For each row "in", "undecided" or "", which decides its colour; empty for a column without colours.
+        marks: For each row "in", "open" or "", which decides its colour; empty for a column without colours.
         names: Whether these are names that users gave, which may be long.
         level: Whether all lines of a cell matter alike; else the first one does.
     """
@@ -75,6 +76,8 @@ class Explanation:
         parts: Tables, and remarks of a line each.
         warnings: What speaks against it.
         brief: The same in a few words, where the headlines are sentences.
+        after: A line after the headlines, which says where the rest stands.
+        more: What the exact statement is called, to which the last line points; empty for none.
     """
 
     headlines: Sequence[str]
@@ -82,11 +85,16 @@ class Explanation:
     parts: Sequence[Table | str]
     warnings: Sequence[str] = ()
     brief: str = ""
+    more: str = ""
+    after: str = ""
+
+    def last_line(self, shell: bool) -> str:
+        """Where more is said: an option in the shell, a method in Python."""
+        return f"{self.more}: {'add --explain' if shell else 'result.explain()'}" if self.more else ""
 
 
 # By the name of a class: the module of this package, and the function in it.
 BUILDERS = {
-    "OutcomeResult": ("outcomes", "explain_outcomes"),
     "Result": ("result", "explain_result"),
     "Analysis": ("analysis", "explain_analysis"),
     "Report": ("study", "explain_study"),
@@ -98,14 +106,16 @@ BUILDERS = {
 }
 
 
-def explain(thing: Any, ascii_only: bool = False) -> Explanation:
-    """Everything that is shown of a thing.
+def explain(thing: Any, ascii_only: bool = False, *, full: bool = False) -> Explanation:
+    """What is shown of a thing.
 
     Args:
         thing: An instance of a class in `BUILDERS`.
         ascii_only: Whether the output can show ASCII only.
+        full: Whether to say all that is known, of a thing that is usually shown in short.
     """
-    explanation: Explanation = serving(BUILDERS, thing)(thing, ascii_only)
+    in_full = {"full": True} if full and hasattr(thing, "sentence") else {}
+    explanation: Explanation = serving(BUILDERS, thing)(thing, ascii_only, **in_full)
     return explanation
 
 

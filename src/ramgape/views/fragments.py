@@ -92,7 +92,7 @@ def html_table(columns: Sequence[Column], dress: Dress = with_classes) -> str:
     """The columns of a table; `dress` says what each element looks like."""
 
     def cell(column: Column, row: int) -> str:
-        mark = column.marks[row] if column.marks and column.marks[row] in ("in", "undecided") else ""
+        mark = column.marks[row] if column.marks and column.marks[row] in ("in", "open") else ""
         # No blanks for alignment: here letters differ in width.
         text = re.sub(r"(?<=[(\[ ]) +", "", column.cells[row].strip())
         tag, scope = ("th", ' scope="row"') if column.names and column.marks else ("td", "")

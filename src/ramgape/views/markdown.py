@@ -73,8 +73,8 @@ def summarize(shown: Explained, verdict: Verdict, question: str = "", picture: s
     lines = [f"### {MARKS[verdict.verdict]} ramgape: {verdict.verdict}", ""]
     lines += [_escaped(verdict.words), ""] if verdict.words else []
     lines += [f"Question: `{printable(question).replace('`', '')}`", ""] if question else []
-    said = explain(shown, ascii_only=False)
-    lines += [_escaped(headline) + "  " for headline in said.headlines]
+    said = explain(shown, ascii_only=False, full=True)
+    lines += [_escaped(headline) + "  " for headline in (*said.headlines, *filter(None, [said.after]))]
     for part in said.parts:
         if isinstance(part, str):
             lines += ["", _escaped(part)]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ramgape.search.explained import Explained
 
 # Middle tones, readable on white and on black; what is not marked keeps the page's own colour.
-HTML_COLOURS = {"in": "#2f8fd0", "undecided": "#c9791a"}
+HTML_COLOURS = {"in": "#2f8fd0", "open": "#c9791a"}
 
 GRID = "border:0;border-collapse:collapse;margin:0 0 .8em;font-variant-numeric:tabular-nums"
 LINE = "border:0;border-bottom:1px solid rgba(128,128,128,.45);padding:.25em .7em;vertical-align:top"
@@ -34,14 +34,15 @@ def page(thing: Explained) -> str:
     )
     parts = "".join(_remark(part) if isinstance(part, str) else _table(part) for part in said.parts)
     for warning in said.warnings:
-        bar = f"padding-left:.6em;border-left:3px solid {HTML_COLOURS['undecided']}"
+        bar = f"padding-left:.6em;border-left:3px solid {HTML_COLOURS['open']}"
         text = html.escape(printable(warning))
         parts += f'<p style="{NOTE};{bar}"><strong>Warning:</strong> {text}</p>'
+    after = f"<br>{html.escape(said.after)}" if said.after else ""
     above = "<br>".join(map(html.escape, said.headlines))
     return (
         # The classes keep notebooks from reading names with dollars as formulas.
         '<div class="tex2jax_ignore mathjax_ignore" style="color:inherit;background:none;overflow-x:auto">'
-        f'<p style="{NOTE};overflow-wrap:anywhere"><strong>{above}</strong></p>'
+        f'<p style="{NOTE};overflow-wrap:anywhere"><strong>{above}</strong>{after}</p>'
         f'<table style="{GRID}"><tbody>{explained}</tbody></table>{parts}</div>'
     )
 

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.common.formatting import plural, round_up
 from ramgape.views import fragments as page
-from ramgape.views.content import alarm_words, asked_for, bound_words, choose_arms, risk_axis
+from ramgape.views.content import alarm_words, asked_for, bound_words, risk_axis
 from ramgape.views.picture import pictures
+from ramgape.views.sentence import choose_arms
+from ramgape.views.table import rest_words
 
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained
@@ -22,19 +24,27 @@ if TYPE_CHECKING:
 from ramgape.views.explanation import Explanation, explain
 
 PANELS = 24  # arms whose intervals are drawn
-PROVED = ("Alarm", "Guarantee", "Certified", "Truth")  # facts that have a place of their own
+PROVED = (
+    "Drift",
+    "Guarantee",
+    "Certified",
+    "Jointly",
+    "Singly",
+    "Unseen",
+    "Truth",
+)
 MOST_BARS = 50
 BLOCKS = "█░ "  # of a bar, which a terminal needs
 
 
 def document(thing: Explained, versions: Mapping[str, str | None]) -> str:
     """All that is said of something, its pictures, and what it was made with."""
-    said = explain(thing)
+    said = explain(thing, full=True)
     found: Any = getattr(thing, "result", thing)
     is_result = hasattr(found, "guarantee")
-    body = page.answer_heading(said.headlines)
-    if is_result and found.alarms:
-        body += page.callout("Alarm", alarm_words(found))
+    body = page.answer_heading(said.headlines) + page.note(said.after)
+    if is_result and found.quality.drift:
+        body += page.callout("Drift", alarm_words(found))
     body += "".join(page.callout("Warning", warning) for warning in said.warnings)
     body += page.figure(pictures(thing, said.headlines[-1]), picture_caption(found) if is_result else "")
     parts = [page.note(part) if isinstance(part, str) else page.table(part) for part in said.parts]
@@ -115,7 +125,7 @@ def over_time(result: Result) -> str:
         f"Each panel is an arm: the line is its mean, {band}from {samples[0]:,} to {samples[-1]:,} pulls of all arms; "
         f"all panels reach from {limits[0]:.3g} to {limits[1]:.3g}."
     )
-    return page.section("How it went", progress, page.note(words), drawn, page.note(rest))
+    return page.section("How it went", progress, page.note(words), drawn, page.note(rest_words(result, rest)))
 
 
 def _progress(result: Result, samples: list[int]) -> str:
@@ -139,16 +149,15 @@ def _progress(result: Result, samples: list[int]) -> str:
 
 def proofs(result: Result, said: Explanation) -> str:
     """What has been proved, under which assumptions, and what rests on estimates alone."""
-    told = [(word, text) for word, text in said.facts if word in PROVED and word != "Alarm"]
+    told = [(word, text) for word, text in said.facts if word in PROVED and word != "Drift"]
     rigour = "approximate: intervals hold nearly as often as they state (central limit theorem); rare events go unseen"
     told.append(("Rigour", rigour if result.rigour == "approximate" else "proved: intervals hold as they are stated"))
     told.append(("Estimates", estimates_only(result)))
     if result.alarm is not None:
-        rang = "it rang, see above" if result.alarms else "it did not ring"
-        chance = f"a false alarm has probability {round_up(result.alarm)} at most"
-        told.append(("Watched", f"rewards were watched for drift and dependence; {chance}; {rang}"))
+        found = "drift was detected, see above" if result.quality.drift else "no drift or dependence detected"
+        told.append(("Drift check", f"{found} (false-alarm rate {round_up(100.0 * result.alarm)}%)"))
     else:
-        told.append(("Watched", "not watched: nothing here would show that rewards drift or depend on each other"))
+        told.append(("Drift check", "off: nothing here would show that rewards drift or depend on each other"))
     return page.definitions(told)
 
 
@@ -201,5 +210,5 @@ def settings(thing: Any) -> Iterator[tuple[str, str]]:
         yield "Intervals by", bound_words(thing.interval_bound)
     if thing.exploration is not None:
         yield "Exploration", f"{thing.exploration:.6g}"
-    yield "Alarm level", "off" if thing.alarm is None else f"{thing.alarm:g}"
+    yield "Drift check", "off" if thing.alarm is None else f"{thing.alarm:g}"
     yield "Seed", "none" if thing.seed is None else str(thing.seed)

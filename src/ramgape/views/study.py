@@ -24,19 +24,19 @@ BLOCKS, LETTERS = "█░", "#."  # done and left, in a bar
 REASONS, REASON_WIDTH, NAME_WIDTH = 5, 120, 40
 
 
-def explain_study(report: Report, ascii_only: bool) -> Explanation:
-    """All that is said of a study: its result as it stands, with more above it."""
+def explain_study(report: Report, ascii_only: bool, *, full: bool = False) -> Explanation:
+    """What is said of a study: its result as it stands, with more above it."""
     first = study_facts(report, LETTERS if ascii_only else BLOCKS)
-    return explain_result(report.result, ascii_only, first=first, title=study_title(report))
+    return explain_result(report.result, ascii_only, full=full, first=first, title=study_title(report))
 
 
 def study_title(report: Report) -> str:
     """Name and state."""
     if not report.done:
-        state = "under way" if report.told or report.pending else "not begun"
+        state = "in progress" if report.told or report.pending else "not started"
     else:
         state = "done" if report.result.goal_reached else f"undecided, {ENDINGS[report.result.stopped]}"
-    return f"Study {cut(printable(report.name), 80)}: {state}"
+    return f"Study {cut(printable(report.name), 40)}: {state}"
 
 
 def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
@@ -47,7 +47,7 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     ]
     facts.append(("Trials", trial_words(report)))
     if report.pending:
-        facts.append(("Under way", list_counts(report.arms_pending)))
+        facts.append(("In progress", list_counts(report.arms_pending)))
     if report.waits_for is not None:
         facts.append(("Waits for", waiting_words(*report.waits_for)))
     if report.failed:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import Digits, cell_width, cut, pad, share, short_names
+from ramgape.common.formatting import Digits, cut, plus_minus, round_up, short_names
 from ramgape.errors import printable
-from ramgape.views.content import ROWS, choose_arms, is_turned, risk_heading
+from ramgape.views.content import is_turned
 from ramgape.views.explanation import Column, total_width
-from ramgape.views.verdicts import names_and_reasons, sure_words, verdict_words
+from ramgape.views.sentence import change_of, decisive_place, p_words, short_risk
 
 if TYPE_CHECKING:
-    from ramgape.search.result import ArmReport, ArmTruth, ControlDifference, Result
+    from ramgape.search.result import ArmConstraint, ArmObjective, ArmReport, ArmTruth, ControlDifference, Result
     from ramgape.simulation.forecast import ArmForecast
-
-CONTROL_WIDTH = 24
 
 Estimated = tuple[float, tuple[float, float]]
 
@@ -58,26 +57,11 @@ def left_out(columns: Sequence[Column], shown: Sequence[Column]) -> str:
     )
 
 
-UNKNOWN = "[not known]"  # an interval of all that is possible
-MORE_DIGITS = 8  # than a typical interval is worth, where verdicts differ
-
-
-def _estimates(
-    heading: str, values: Sequence[float], intervals: Sequence[tuple[float, float]], form: str, digits: Digits
-) -> Column:
-    """Estimates and intervals as one column, written in a line, stacked, or without the intervals."""
-    ends = [digits.interval(low, high) for low, high in intervals]
-    middle = _aligned([digits.text(value) for value in values])
-    if form == "narrow":
-        return Column(_heading(heading, middle), middle, right=True)
-    lows, highs = _aligned([low for low, _ in ends]), _aligned([high for _, high in ends])
-    gap = "\n" if form == "stacked" else " "
-    said = [
-        UNKNOWN if math.isinf(high) and (math.isinf(low) or low == 0.0) else f"[{low_text}, {high_text}]"
-        for (low, high), low_text, high_text in zip(intervals, lows, highs, strict=True)
-    ]
-    cells = [f"{m}{gap}{interval}" for m, interval in zip(middle, _aligned(said), strict=True)]
-    return Column(_heading(heading, cells), cells, right=True)
+def estimate_digits(arms: Sequence[ArmReport]) -> tuple[Digits, Digits]:
+    """How the means and the risks of arms are written beside each other."""
+    means = Digits.of([arm.mean for arm in arms], [arm.mean_interval for arm in arms])
+    risks = Digits.of([arm.risk_shown for arm in arms], [arm.risk_shown_interval for arm in arms])
+    return means, risks
 
 
 def _heading(text: str, cells: Sequence[str]) -> str:
@@ -85,193 +69,206 @@ def _heading(text: str, cells: Sequence[str]) -> str:
     widest = max((len(line) for cell in cells for line in cell.split("\n")), default=0)
     if len(text) <= widest:
         return text
-    lines = textwrap.wrap(text, max(widest, (len(text) + 1) // 2 + 3))
+    if len(text) <= LONGEST_HEADING:
+        return text
+    lines = textwrap.wrap(text, max(widest, (len(text) + 1) // 2 + 3), break_long_words=False)
     return "\n".join(lines) if len(lines) <= 2 else text
 
 
-def _as_fine(values: Sequence[float], other: Digits) -> Digits:
-    """Two digits of the largest of these values, or as many as another column in the same unit has."""
-    largest = max((value for value in values if math.isfinite(value)), default=0.0)
-    digits = Digits.of(values, [(0.0, largest)])
-    if digits.scientific or other.scientific:
-        return digits
-    return replace(digits, places=max(digits.places, other.places))
-
-
-def _distinct(arms: Sequence[ArmReport], digits: tuple[Digits, Digits]) -> tuple[Digits, Digits]:
-    """Enough digits of means and risks that arms with different verdicts never show the same numbers.
-
-    Where they are the same, more digits would not help, and none are added.
-    """
-    usual = digits
-    for _ in range(MORE_DIGITS):
-        verdicts: dict[tuple[str, str], str] = {}
-        written = [(digits[0].text(arm.mean), digits[1].text(arm.risk_shown)) for arm in arms]
-        clear = all(
-            verdicts.setdefault(pair, arm.verdict) == arm.verdict for pair, arm in zip(written, arms, strict=True)
-        )
-        if clear:
-            return digits
-        digits = digits[0].finer(), digits[1].finer()
-    return usual
-
-
-def estimate_digits(arms: Sequence[ArmReport]) -> tuple[Digits, Digits]:
-    """How the means and the risks of arms are written beside each other."""
-    means = Digits.of([arm.mean for arm in arms], [arm.mean_interval for arm in arms])
-    risks = Digits.of([arm.risk_shown for arm in arms], [arm.risk_shown_interval for arm in arms])
-    return _distinct(arms, (means, risks))
-
-
-def _aligned(texts: Sequence[str]) -> list[str]:
-    width = max(map(len, texts), default=0)
-    return [text.rjust(width) for text in texts]
-
-
-def build_columns(
-    result: Result, arms: Sequence[ArmReport], form: str, limit: int, symbols: bool = False
-) -> list[Column]:
-    """The table in one of five forms; names are cut to `limit` columns, and `symbols` stand before the verdicts.
-
-    wide      everything in one line per arm
-    stacked   two lines per arm: intervals, shares and reasons stand in the second
-    tall      several lines per arm, each with one estimate and its interval
-    list      the same in a single column
-    narrow    one short line per arm, without intervals: for windows in which nothing else fits
-    """
-    names, whys = names_and_reasons(result, arms, limit, together=form != "wide")
-    marks = [arm.verdict for arm in arms]
-    verdicts = [verdict_words(result, arm, symbols) for arm in arms]
-    sure = [sure_words(result, arm) for arm in arms]
-    pulls = _aligned([f"{arm.trials:,}" for arm in arms])
-    shares = _aligned([share(arm.trials, result.trials) for arm in arms])
-    estimates = estimate_columns(result, arms, "wide" if form in ("tall", "list") else form)
-    if result.spent is not None:
-        estimates.insert(0, Column("spent", [f"{arm.spent or 0.0:,.4g}" for arm in arms], right=True))
-    first = Column("arm", names, marks=marks, names=True)
-    verdict = Column("verdict", verdicts, marks=marks)
-    if form == "wide":
-        counts = [f"{n} ({s})" for n, s in zip(pulls, shares, strict=True)]
-        because = [Column("why", whys, names=True)] if any(whys) else []
-        return [
-            first,
-            verdict,
-            Column("how sure", sure),
-            Column("pulls (share)", counts, right=True),
-            *estimates,
-            *because,
-        ]
-    if form == "stacked":
-        indent = "  " if symbols else ""
-        return [
-            replace(first, cells=_stacked(first.cells, whys)),
-            replace(verdict, cells=_stacked(verdicts, [indent + words for words in sure])),
-            Column("pulls", _stacked(pulls, shares), right=True),
-            *estimates,
-        ]
-    if form in ("tall", "list"):
-        said = [_joined(verdict, words) for verdict, words in zip(verdicts, sure, strict=True)]
-        counts = [f"{n.strip()} ({s.strip()})" for n, s in zip(pulls, shares, strict=True)]
-        lines = _labelled([Column("pulls", counts), *estimates])
-        if form == "list":
-            return [replace(first, cells=_stacked(names, said, whys, lines))]
-        return [replace(first, cells=_stacked(names, said, whys)), Column("what is known", lines, level=True)]
-    return [first, verdict, Column("pulls", pulls, right=True), *estimates]
-
-
-def estimate_columns(result: Result, arms: Sequence[ArmReport], form: str) -> list[Column]:
-    """Means, standard deviations and risks."""
-    means, mean_intervals = [arm.mean for arm in arms], [arm.mean_interval for arm in arms]
-    risks, risk_intervals = [arm.risk_shown for arm in arms], [arm.risk_shown_interval for arm in arms]
-    digits = estimate_digits(arms)
-    estimates = [_estimates("mean", means, mean_intervals, form, digits[0])]
-    if result.risk != "std":
-        deviations = [arm.std for arm in arms]
-        estimates.append(_estimates("std", deviations, [], "narrow", _as_fine(deviations, digits[0])))
-    label = risk_heading(result.risk, result.alpha, result.risk_label)
-    estimates.append(_estimates(label, risks, risk_intervals, form, digits[1]))
-    if any(arm.empirical_risk is not None for arm in arms):
-        turned = -1.0 if is_turned(arms) else 1.0
-        empirical = [math.nan if arm.empirical_risk is None else turned * arm.empirical_risk for arm in arms]
-        estimates.append(_estimates("in the data", empirical, [], "narrow", digits[1]))
-    return estimates
-
-
-def _stacked(*lines: Sequence[str]) -> list[str]:
-    """Cells of several lines each, without those that are empty."""
-    return ["\n".join(line for line in cell if line.strip()) for cell in zip(*lines, strict=True)]
-
-
-def _joined(*words: str) -> str:
-    return ", ".join(filter(None, words))
-
-
-def _labelled(columns: Sequence[Column]) -> list[str]:
-    """Columns below each other, with their headings before them."""
-    headings = [column.heading.replace("\n", " ") for column in columns]
-    widest = max(map(cell_width, headings))
-    return [
-        "\n".join(f"{pad(heading, widest)}  {cell.strip()}" for heading, cell in zip(headings, cells, strict=True))
-        for cells in zip(*(column.cells for column in columns), strict=True)
-    ]
-
-
-FORMS = [
-    *(("wide", limit) for limit in (40, 28, 20)),
-    *(("stacked", limit) for limit in (40, 32, 24, 18, 14)),
-    *(("tall", limit) for limit in (40, 28, 20, 14)),
-    *(("list", limit) for limit in (40, 28, 20)),
-    *(("narrow", limit) for limit in (20, 14, 8)),
+# What a table has, from the richest form to one for the narrowest window, and how many columns names may take.
+PARTS = [
+    ("se", "interval", "behind", "trials", "words"),
+    ("se", "interval", "behind", "trials"),
+    ("se", "behind", "trials", "words"),
+    ("se", "trials", "words"),
+    ("se", "behind", "trials"),
+    ("se", "trials"),
+    ("trials",),
+    (),
 ]
-NO_INTERVALS = "No room for the intervals: a wider window shows them."
+FORMS = [*((parts, limit) for parts in PARTS[:-1] for limit in (32, 20, 16)), (PARTS[-1], 14), (PARTS[-1], 8)]
 
 
-def fit_columns(result: Result, arms: Sequence[ArmReport], width: int | None, symbols: bool = False) -> list[Column]:
+def fit_columns(result: Result, arms: Sequence[ArmReport], width: int | None, ascii_only: bool = False) -> list[Column]:
     """The richest form of the table that `width` columns of a terminal can hold; None: names as long as they are."""
     if width is None:
-        return build_columns(result, arms, "wide", 10_000, symbols)
+        return build_columns(result, arms, FORMS[0][0], 10_000, ascii_only)
     columns: list[Column] = []
-    for form, limit in FORMS:
-        columns = build_columns(result, arms, form, limit, symbols)
+    for shown, limit in FORMS:
+        columns = build_columns(result, arms, shown, limit, ascii_only)
         if total_width(columns) <= width:
             break
     return columns
 
 
-def missing_intervals(columns: Sequence[Column]) -> str:
-    """A sentence, if the table has come out without intervals."""
-    shown = len(columns) == 1 or any("[" in cell for column in columns if not column.names for cell in column.cells)
-    return "" if shown else NO_INTERVALS
+def build_columns(
+    result: Result, arms: Sequence[ArmReport], shown: Collection[str], limit: int, ascii_only: bool = False
+) -> list[Column]:
+    """A row for each arm: its numbers, how far it is behind, its trials, and its place in a word.
+
+    Args:
+        result: The result.
+        arms: The arms to show, in this order.
+        shown: What there is room for: "se", "behind", "interval", "trials", and "words" for more than one.
+        limit: The columns that a name may take.
+        ascii_only: Whether to do without other letters.
+    """
+    details = result.details
+    names = short_names((arm.name for arm in result.arms), limit)
+    marks = ["in" if arm.name in result.answer else "open" if arm.word == "open" else "" for arm in arms]
+    columns = [Column("option", [names[arm.name] for arm in arms], marks=marks, names=True)]
+    texts = list(arms[0].objectives) if arms else []
+    for place, text in enumerate(texts):
+        numbers = [arm.objectives[text] for arm in arms]
+        columns.append(_own_numbers(heading_of(result, place), numbers, "se" in shown, plus_minus(ascii_only)))
+    for text in arms[0].constraints if arms else ():
+        limits = [arm.constraints[text] for arm in arms]
+        columns.append(_limit_column(text, limits))
+    if any(arm.support is not None for arm in arms) and result.status != "certified":
+        supports = ["-" if arm.support is None else f"{100.0 * arm.support:.0f}%" for arm in arms]
+        columns.append(Column("support", supports, right=True))
+    elif details.control is not None and result.differences and "behind" in shown:
+        columns += _changes(result, arms, "interval" in shown)
+    elif texts and (len(texts) == 1 or result.question.partition(":")[0] in ONE_DIRECTION) and "behind" in shown:
+        text = texts[decisive_place(result)]
+        columns += _distances([arm.objectives[text] for arm in arms], "interval" in shown)
+    if details.spent is not None:
+        columns.append(Column("spent", [f"{arm.spent or 0.0:,.4g}" for arm in arms], right=True))
+    if "trials" in shown:
+        columns.append(Column("trials", [f"{arm.trials:,}" for arm in arms], right=True))
+    words = [place_words(result, arm, min(limit, 24) if "words" in shown else 0) for arm in arms]
+    if any(words):
+        columns.append(Column("", words, marks=marks))
+    return columns
+
+
+ONE_DIRECTION = ("best", "top", "least-risk", "cheapest")  # questions with a leader
+
+
+def heading_of(result: Result, place: int) -> str:
+    """What an objective is called above a column, and at an axis."""
+    text = result.objectives[place].text if place < len(result.objectives) else "mean(reward)"
+    if text == "mean(reward)":
+        return result.details.reward_name if len(result.objectives) > 2 and result.details.reward_name else "mean"
+    if text.endswith("(reward)") or "(reward," in text:
+        return short_risk(result) if result.alpha in (None, 1.0) else "scaled risk"
+    return text[5:-1] if text.startswith("mean(") and text.endswith(")") else text
+
+
+def _own_numbers(heading: str, numbers: Sequence[ArmObjective], with_errors: bool, sign: str) -> Column:
+    """Estimates with their standard errors, to the first digit of a typical one."""
+    errors = sorted(each.se for each in numbers if each.se > 0.0)
+    smallest = max(errors[0], 0.1 * errors[len(errors) // 2]) if errors else 0.0
+    digits = Digits.of([each.estimate for each in numbers], [(0.0, 10.0 * smallest)] if errors else [])
+    texts = aligned([digits.text(each.estimate) for each in numbers])
+    if not with_errors or not errors:
+        return Column(_heading(printable(heading), texts), texts, right=True)
+    halves = aligned([digits.text(each.se) if math.isfinite(each.se) else "-" for each in numbers])
+    cells = [f"{text} {sign} {half}" for text, half in zip(texts, halves, strict=True)]
+    return Column(_heading(f"{printable(heading)} {sign} s.e.", cells), cells, right=True)
+
+
+KEPT = {"kept": "ok", "missed": "broken", "open": "?"}
+
+
+def _limit_column(text: str, limits: Sequence[ArmConstraint]) -> Column:
+    digits = Digits.of([each.estimate for each in limits], [])
+    cells = [f"{digits.text(each.estimate)} {KEPT[each.verdict]}" for each in limits]
+    widest = max(map(len, cells), default=0)
+    words = textwrap.wrap(printable(text), max(widest, LIMIT_WIDTH), break_long_words=False)
+    return Column("\n".join(words), cells, right=True)
+
+
+LIMIT_WIDTH, LONGEST_HEADING = 14, 16
+
+
+def _distances(numbers: Sequence[ArmObjective], with_interval: bool) -> list[Column]:
+    """How far arms are behind the leader, and where that is, each by itself."""
+    found = [each.behind for each in numbers]
+    rows = [None if each is None else (each.estimate, (each.low, each.high)) for each in found]
+    if not any(row is not None for row in rows):
+        return []
+    return _estimated("behind", "95% interval" if with_interval else "", rows)
+
+
+def _changes(result: Result, arms: Sequence[ArmReport], with_interval: bool) -> list[Column]:
+    """Differences to the control."""
+    in_percent = all(change_of(result, row)[2] for row in result.differences)
+    found: dict[str, Estimated] = {}
+    for row in result.differences:
+        plain = row if in_percent else replace(row, percent=math.nan)
+        found[row.name] = change_of(result, plain)[:2]
+    rows = [found.get(arm.name) for arm in arms]
+    return _estimated("change in %" if in_percent else "change", "95% interval" if with_interval else "", rows, "+")
+
+
+def _estimated(heading: str, ends: str, rows: Sequence[Estimated | None], plus: str = "") -> list[Column]:
+    """Estimates, and in a column of their own where they are."""
+    known = [row for row in rows if row is not None]
+    digits = Digits.of([value for value, _ in known], [interval for _, interval in known])
+    sign = [plus if row is not None and row[0] > 0.0 else "" for row in rows]
+    values = ["-" if row is None else f"{more}{digits.text(row[0])}" for row, more in zip(rows, sign, strict=True)]
+    columns = [Column(heading, values, right=True)]
+    if not ends or not any(math.isfinite(low) or math.isfinite(high) for _, (low, high) in known):
+        return columns
+    texts = [("", "") if row is None else digits.interval(*row[1]) for row in rows]
+    lows, highs = aligned([low for low, _ in texts]), aligned([high for _, high in texts])
+    cells = []
+    for row, low, high in zip(rows, lows, highs, strict=True):
+        unknown = row is None or (math.isinf(row[1][0]) and math.isinf(row[1][1]))
+        cells.append("-" if unknown else f"{low} to {high}")
+    return [*columns, Column(ends, cells, right=True)]
+
+
+def aligned(texts: Sequence[str]) -> list[str]:
+    """Texts filled up to the same width."""
+    width = max(map(len, texts), default=0)
+    return [text.rjust(width) for text in texts]
+
+
+WITH_P = ("behind", "beaten", "better", "not better")
+
+
+def place_words(result: Result, arm: ArmReport, limit: int) -> str:
+    """An arm's place in words: what is proved or likely, by whom it is beaten, and its p-value."""
+    word = arm.word
+    if not word and not arm.trials:
+        return "no trials"
+    if word == "keep" and limit:
+        return _best_in(result, arm)
+    if limit and word.endswith("beaten") and arm.beaten_by is not None:
+        word = f"{word} by {cut(printable(arm.beaten_by), max(limit - 4, 8))}"
+    p = "" if arm.p is None or arm.word not in WITH_P else f", {p_words(result, arm.p)}"
+    return f"{word}{p}"
+
+
+def _best_in(result: Result, arm: ArmReport) -> str:
+    """In which objectives an arm of a Pareto set is the best one of the answer."""
+    found: dict[str, list[str]] = {}
+    for place, objective in enumerate(result.objectives):
+        of_all = [result.arm(name).objectives[objective.text].estimate for name in result.answer]
+        least = objective.direction == "minimize"
+        if arm.objectives[objective.text].estimate == (min(of_all) if least else max(of_all)):
+            found.setdefault("lowest" if least else "highest", []).append(heading_of(result, place))
+    parts = [f"{word} {' and '.join(names)}" for word, names in found.items()]
+    return f"keep: {', '.join(parts)}" if parts else "keep"
+
+
+def rest_words(result: Result, arms: Sequence[ArmReport]) -> str:
+    """A sentence on the arms that are left out of a table."""
+    if not arms:
+        return ""
+    counts: Counter[str] = Counter(arm.word or arm.verdict for arm in arms)
+    number = f"... and {len(arms):,} more"
+    if len(counts) > 1:
+        return f"{number} ({', '.join(f'{count:,} {word}' for word, count in counts.items())})"
+    word = next(iter(counts))
+    largest = max((arm.p for arm in arms if arm.p is not None), default=None)
+    p = f" (p <= {round_up(largest, 2)})" if largest is not None and word in WITH_P and len(arms) > 1 else ""
+    return f"{number}, {'all ' if len(arms) > 1 else ''}{word}{p}"
 
 
 # --------------------------------------------------------------------- differences to a control
-
-
-def difference_caption(result: Result, columns: Sequence[Column]) -> str:
-    """What the numbers are."""
-    return f"Difference to {cut(printable(result.control or ''), 40)}"
-
-
-def difference_columns(result: Result, width: int | None) -> list[Column]:
-    """A row for each arm but the control, in the order of the table of arms; intervals in a second line if need be."""
-    wide = _difference_columns(result, " ")
-    return wide if width is None or total_width(wide) <= width else _difference_columns(result, "\n")
-
-
-def _difference_columns(result: Result, gap: str) -> list[Column]:
-    order = {arm.name: place for place, arm in enumerate(choose_arms(result, limit=None)[0])}
-    rows = sorted(result.differences, key=lambda row: order[row.name])[:ROWS]
-    verdicts = {arm.name: arm.verdict for arm in result.arms}
-    names, marks = short_names((row.name for row in rows), CONTROL_WIDTH), [verdicts[row.name] for row in rows]
-    columns = [
-        Column("arm", [names[row.name] for row in rows], marks=marks, names=True),
-        _estimated("mean", [(row.mean, row.mean_interval) for row in rows], gap),
-        _estimated("%", [(row.percent, row.percent_interval) for row in rows], gap),
-    ]
-    if result.about_risk:
-        heading = risk_heading(result.risk, result.alpha, result.risk_label)
-        columns.append(_estimated(heading, shown_risks(result, rows), gap))
-    return columns
 
 
 def shown_risks(result: Result, rows: Sequence[ControlDifference]) -> list[Estimated]:
@@ -279,14 +276,3 @@ def shown_risks(result: Result, rows: Sequence[ControlDifference]) -> list[Estim
     if is_turned(result.arms):
         return [(-row.risk, (-row.risk_interval[1], -row.risk_interval[0])) for row in rows]
     return [(row.risk, row.risk_interval) for row in rows]
-
-
-def _estimated(heading: str, values: Sequence[Estimated], gap: str) -> Column:
-    """An estimate, and where it is."""
-    digits = Digits.of([value for value, _ in values], [interval for _, interval in values])
-    cells = []
-    for value, interval in values:
-        low, high = digits.interval(*interval)
-        known = all(map(math.isfinite, interval))
-        cells.append(f"{'+' if value > 0.0 else ''}{digits.text(value)}{gap}{f'[{low}, {high}]' if known else '-'}")
-    return Column(heading, cells, right=True)

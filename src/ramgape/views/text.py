@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import cell_width, pad
 from ramgape.errors import printable
-from ramgape.views.explanation import GAP, Column, explain
+from ramgape.views.explanation import GAP, INDENT, Column, explain
 
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained
 
-PLAIN_WIDTH, NARROWEST = 110, 40
+PLAIN_WIDTH, NARROWEST, FACT = 80, 40, 13
+
+
+def knows_letters() -> bool:
+    """Whether what is printed may have letters beyond ASCII."""
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    return encoding.lower().replace("-", "").startswith("utf")
 
 
 def plain_width() -> int:
@@ -25,24 +31,41 @@ def plain_width() -> int:
     return max(min(shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns, PLAIN_WIDTH), NARROWEST)
 
 
-def plain(thing: Explained, width: int | None = None) -> str:
-    """All that is said of something, as plain text of about `width` columns."""
+def plain(thing: Explained, width: int | None = None, *, full: bool = False, shell: bool = False) -> str:
+    """What is said of something, as plain text of about `width` columns.
+
+    Args:
+        thing: What is described.
+        width: How wide the text may be. Default: 80, or the width of a narrower terminal.
+        full: Whether to say all that is known.
+        shell: Whether it is read in a shell, which has options in place of methods.
+    """
     width = width or plain_width()
-    said = explain(thing, ascii_only=True)
-    lines = [line for headline in said.headlines for line in _wrapped(headline, width, indent=2)]
+    said = explain(thing, ascii_only=not knows_letters(), full=full)
+    lines = [line for headline in (*said.headlines, said.after) for line in _wrapped(headline, width, indent=0)]
+    if said.facts:
+        lines.append("")
     for word, text in said.facts:
-        lines += _wrapped(f"{word and word + ':':<11}{text}", width, indent=11)
+        lines += _wrapped(f"{word and word + ':':<{FACT}}{text}", width, indent=FACT)
     for before, part in zip((None, *said.parts), said.parts, strict=False):
         if isinstance(part, str):
             lines += [*([] if isinstance(before, str) else [""]), *_wrapped(part, width, indent=0)]
             continue
-        columns = part.fit(width)
+        columns = part.fit(width - INDENT)
         caption = _wrapped(part.caption(columns), width, indent=0)
-        lines += ["", *caption, *([""] if caption else []), *_table_lines(columns)]
+        lines += ["", *caption, *_table_lines(columns)]
         for remark in filter(None, (part.rest, part.missing(columns))):
-            lines += _wrapped(remark, width, indent=0)
+            lines += _wrapped(f"{' ' * INDENT}{remark}", width, indent=INDENT)
     for warning in said.warnings:
         lines += ["", *_wrapped(f"Warning: {printable(warning)}", width, indent=9)]
+    last = said.last_line(shell)
+    if last:
+        note = bool(said.parts) and isinstance(said.parts[-1], str) and not said.warnings
+        room = width - cell_width(lines[-1])
+        if note and room >= len(last) + GAP:
+            lines[-1] += f"{last:>{room}}"
+        else:
+            lines += [last] if note else ["", last]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -60,11 +83,11 @@ def _wrapped(text: str, width: int, indent: int) -> list[str]:
 def _table_lines(columns: Sequence[Column]) -> list[str]:
     widths = [column.width for column in columns]
     headings = [column.heading for column in columns]
-    rows = [*_lines(headings), ["-" * width for width in widths]]
+    rows = _lines(headings)
     for cells in zip(*(column.cells for column in columns), strict=True):
         rows += _lines(cells)
     sides = [column.right for column in columns]
-    return [(" " * GAP).join(map(pad, row, widths, sides)) for row in rows]
+    return [" " * INDENT + (" " * GAP).join(map(pad, row, widths, sides)) for row in rows]
 
 
 def _lines(cells: Sequence[str]) -> list[list[str]]:

@@ -37,7 +37,7 @@ SHORTEST_NAME, LONGEST_NAME = 12, 60  # columns
 BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"  # heights of a distribution; the first one stands for no run
 BAR_WIDTH = 16
 NO_BREAK = "\N{NO-BREAK SPACE}"
-STATES = {"in": "fastest", "out": "slower", "undecided": "undecided"}  # where the best mean is asked for
+STATES = {"in": "fastest", "out": "slower", "open": "undecided"}  # where the best mean is asked for
 ENDS = {
     "enough": "the mean is known well enough",
     "time": "the time was up",
@@ -190,7 +190,7 @@ def timing_sentence(result: Result) -> str:
     if found is None:
         if result.goal.kind == "budget":
             return f"{name} was the fastest; nothing is proved of this."
-        number = sum(arm.verdict == "undecided" for arm in result.arms)
+        number = sum(arm.verdict == "open" for arm in result.arms)
         return (
             f"So far {name} is the fastest; not proved: {number:,} of {plural(len(result.arms), 'command')} undecided."
         )
@@ -213,7 +213,7 @@ def sure_words(result: Result) -> str:
 
 def is_asymptotic(result: Result) -> bool:
     """Whether the guarantee holds nearly, by the central limit theorem."""
-    return result.rigour == "approximate"
+    return result.details.rigour == "approximate"
 
 
 def guarantee_words(timing: Timing, result: Result) -> str:
@@ -333,7 +333,7 @@ def comparison_words(timing: Timing, result: Result, each: Times) -> str:
     low, high = ends
     shown = f" ({bounds_words(ends, ' to ')})" if low > 0.0 and high < math.inf else ""
     slower = next((arm for arm in result.arms if arm.name == each.name), None)
-    if slower is not None and slower.verdict == "undecided" and timing.reference is None:
+    if slower is not None and slower.verdict == "open" and timing.reference is None:
         takes = f"at least {_floored(low)}" if each.failed and low > 0.0 else f"{ratio:.2f}"
         return f"undecided: {name} takes {takes} times as long as {first}{shown}"
     if is_as_fast(timing, other, each):
@@ -351,7 +351,7 @@ def _inverse(value: float) -> float:
 
 def is_as_fast(timing: Timing, first: Times, each: Times) -> bool:
     """Whether two commands are within the tolerance of each other by the means, and neither was cut off."""
-    epsilon = None if timing.report is None else timing.report.result.goal.epsilon
+    epsilon = None if timing.report is None else timing.report.result.details.goal.epsilon
     if epsilon is None or each is first or each.failed or first.failed:
         return False
     return abs(each.mean - first.mean) < epsilon
@@ -498,7 +498,7 @@ def state_of(arm: ArmReport, result: Result) -> str:
     word = STATES[arm.verdict] if result.task == "best" else arm.verdict
     if word == STATES["out"] and _is_close(arm, result):
         return "as fast"
-    return word if arm.certified or arm.verdict == "undecided" else f"{word}?"
+    return word if arm.certified or arm.verdict == "open" else f"{word}?"
 
 
 def _is_close(arm: ArmReport, result: Result) -> bool:

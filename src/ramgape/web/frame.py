@@ -11,7 +11,7 @@ from typing import Any
 from ramgape.errors import printable
 from ramgape.search.explained import jsonable
 from ramgape.search.inference import asked_of
-from ramgape.search.result import Result
+from ramgape.search.result import Details, Result
 from ramgape.search.spec import Spec
 from ramgape.storage.records import StudyRow
 from ramgape.studies.report import write_time
@@ -77,17 +77,8 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
 
 def blank_result(search: Spec) -> Result:
     """What is known before the first pull: what was asked."""
-    return Result(
-        arms=(),
-        answer=(),
-        stopped="open",
-        goal_reached=False,
-        guarantee="",
-        certified_epsilon=None,
-        certified_delta=None,
-        trials=0,
-        **asked_of(search),
-    )
+    details = Details(stopped="open", goal_reached=False, guarantee="", **asked_of(search))
+    return Result(arms=(), answer=(), trials=0, details=details)
 
 
 def shows_turned_risk(search: Spec) -> bool:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ramgape.common.formatting import Digits, cut
+from ramgape.common.formatting import Digits
 from ramgape.errors import printable
-from ramgape.search.result import ArmReport, Expectation, Result
+from ramgape.search.result import ArmReport, Expectation, Result, updated
 from ramgape.storage.records import Moment, PullRow
 from ramgape.studies.open_pulls import AVAILABLE
 from ramgape.studies.report import Inference, Report, draft_report, write_time
@@ -23,8 +22,7 @@ from ramgape.studies.state import StudyState
 from ramgape.views.content import ENDINGS, SIGNS, alarm_words, certified_words, is_turned, odds
 from ramgape.views.sentence import answer_sentence
 from ramgape.views.study import count_words, expected_words, standing, study_title
-from ramgape.views.table import estimate_digits
-from ramgape.views.verdicts import control_verdict, names_and_reasons, sure_words
+from ramgape.views.table import estimate_digits, place_words
 
 # The numbers of an arm, in this order. Risks are as people are shown them.
 COLUMNS = (
@@ -121,12 +119,12 @@ def make_picture(
         least: The least doubt so far, as far as that is known.
         failed: How many trials of each arm have failed, as far as that is known.
     """
-    result = replace(look.inference.result("open", expect=False), expected=expected)
+    result = updated(look.inference.result("open", expect=False), expected=expected)
     report = Report(result=result, **look.draft)
     done, words = standing(report)
     doubt = report.doubt if math.isfinite(report.doubt) else None
     known = [each for each in (least, doubt) if each is not None]
-    digits, begun = estimate_digits(result.arms), bool(result.answer) or result.empty_answer != "nothing yet"
+    digits, begun = estimate_digits(result.arms), bool(result.front) or result.empty_answer != "nothing yet"
     return {
         "revision": look.revision,
         "at": look.at,
@@ -141,7 +139,7 @@ def make_picture(
         "stopped": result.stopped,
         "ended": ENDINGS[result.stopped],
         "goal_reached": result.goal_reached,
-        "front": list(result.answer),
+        "front": list(result.front),
         "begun": begun,
         "standing": words,
         "share": None if done is None else short(done, 4),
@@ -187,19 +185,18 @@ def plane_lines(result: Result) -> list[list[Any]]:
 
 def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int] | None) -> list[list[Any]]:
     """A row for each arm, in the order of `COLUMNS`."""
-    result, returned = report.result, set(report.result.answer)
-    _, reasons = names_and_reasons(result, result.arms, REASON_WIDTH, together=False)
+    result, returned = report.result, set(report.result.front)
     of_mean, of_risk = (_Rounding(each) for each in digits)
 
-    def row(arm: ArmReport, why: str) -> list[Any]:
+    def row(arm: ArmReport) -> list[Any]:
         (mean_low, mean_high), (risk_low, risk_high) = arm.mean_interval, arm.risk_shown_interval
         return [
             arm.name,
             "control" if arm.name == result.control else arm.verdict,
             arm.name in returned,
-            ", ".join(filter(None, (control_verdict(result, arm), sure_words(result, arm)))),
-            why,
-            arm.dominated_by,
+            place_words(result, arm, REASON_WIDTH),
+            printable(arm.why),
+            arm.beaten_by,
             arm.trials,
             report.arms_pending[arm.name],
             None if failed is None else failed.get(arm.name, 0),
@@ -211,7 +208,7 @@ def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int]
             None if arm.spent is None else short(arm.spent, 6),
         ]
 
-    return [row(arm, cut(why, REASON_WIDTH)) for arm, why in zip(result.arms, reasons, strict=True)]
+    return [row(arm) for arm in result.arms]
 
 
 class _Rounding:

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from ramgape.common.formatting import cut, short_names
 from ramgape.errors import printable
-from ramgape.views.content import choose_arms, is_turned, risk_axis, title
+from ramgape.views.content import is_turned, risk_axis, title
 from ramgape.views.plots import style
 from ramgape.views.plots.control import (
     WORDS,
@@ -25,20 +25,24 @@ from ramgape.views.plots.control import (
     write_legend_below,
 )
 from ramgape.views.plots.crosses import HIGHER, LOWER, Asked, draw_crosses, settle_layout, show_as, write_legend
+from ramgape.views.plots.panels import draw_panels
 from ramgape.views.plots.window import ANYTHING, PossibleValues
-from ramgape.views.table import shown_risks
-from ramgape.views.verdicts import MARK_OF
+from ramgape.views.sentence import choose_arms
+from ramgape.views.table import rest_words, shown_risks
 
 if TYPE_CHECKING:
-    from ramgape.search.result import ArmReport, ControlDifference, Result
+    from ramgape.search.result import ArmReport, ControlDifference, Result, Verdict
 
 NAME_WIDTH, ROW_WIDTH = 28, 40  # of a name among others, and before a row, in letters
+MARK_OF: dict[str, Verdict] = {"better": "in", "not better": "out", "not worse": "open", "open": "open"}
 LETTER = 0.07  # of a name before a row, in inches
 NEVER_NEGATIVE = ("std", "variance", "semivariance", "shortfall")
 
 
 def draw_result(result: Result, axes: Axes | None = None, plane: bool = False) -> Axes:
-    """The plane, or arms against a control."""
+    """The plane, or arms against a control; of several outcomes a panel for each."""
+    if result.details.said:
+        return draw_panels(result, axes, plane)
     return draw_plane(result, axes) if plane or result.control is None else draw_comparison(result, axes)
 
 
@@ -112,12 +116,11 @@ def _headings(result: Result, what: str, hint: str) -> list[str]:
 
 def _rows(result: Result) -> tuple[list[ControlDifference], str]:
     """The differences worth a row, the best first, and a sentence on the rest."""
-    others = tuple(arm for arm in result.arms if arm.name != result.control)
-    chosen, rest = choose_arms(replace(result, arms=others))
+    chosen, rest = choose_arms(result)
     names = {arm.name for arm in chosen}
     better = 1.0 if result.direction == "minimize" else -1.0
     shown = [row for row in result.differences if row.name in names]
-    return sorted(shown, key=lambda row: (not math.isfinite(row.mean), better * row.mean)), rest
+    return sorted(shown, key=lambda row: (not math.isfinite(row.mean), better * row.mean)), rest_words(result, rest)
 
 
 def _draw_risks(
@@ -151,9 +154,10 @@ def _decisive(result: Result, *, in_mean: bool) -> Decisive | None:
 
 def _tolerance(result: Result, in_mean: bool) -> float:
     """That of the goal, in mean or in risk."""
-    epsilon, proved, in_risk = result.goal.epsilon or 0.0, result.certified_epsilon, result.certified_risk_epsilon
+    details = result.details
+    epsilon, proved, in_risk = details.goal.epsilon or 0.0, details.certified_epsilon, details.certified_risk_epsilon
     if in_mean or not epsilon:
         return epsilon
-    if result.goal.risk_epsilon is not None:
-        return result.goal.risk_epsilon
+    if details.goal.risk_epsilon is not None:
+        return details.goal.risk_epsilon
     return epsilon if in_risk is None or not proved else epsilon * in_risk / proved

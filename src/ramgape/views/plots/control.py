@@ -23,7 +23,7 @@ from ramgape.views.plots.window import visible_interval, window
 
 HEIGHT = 0.24  # of a row, in inches
 AROUND = 1.5  # of what stands above and below the rows
-WORDS = {"in": "better", "undecided": "open", "out": "not better"}
+WORDS = {"in": "better", "open": "open", "out": "not better"}
 
 
 class Compared(NamedTuple):

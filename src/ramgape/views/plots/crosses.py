@@ -111,7 +111,7 @@ def draw_crosses(
     if stairs:
         handles.append(_draw_stairs(axes, stairs))
     size = marker_size or style.marker_size(len(drawn), important=True)
-    open_answer = [arm for arm in drawn if arm.name in returned and arm.verdict == "undecided" and not asked.stairs]
+    open_answer = [arm for arm in drawn if arm.name in returned and arm.verdict == "open" and not asked.stairs]
     if open_answer:
         places = [placed[arm.name].place for arm in open_answer]
         handles.append(_draw_rings(axes, places, f"{asked.answer} so far ({len(open_answer):,})", size))

@@ -66,7 +66,7 @@ class Mark:
 
 MARKS = {
     "in": Mark("in the Pareto set", PALETTE["blue"], "o", filled=True, important=True, layer=5),
-    "undecided": Mark("undecided", PALETTE["vermillion"], "^", filled=True, important=True, layer=4),
+    "open": Mark("open", PALETTE["vermillion"], "^", filled=True, important=True, layer=4),
     "out": Mark("out", GREY, "s", filled=False, important=False, layer=3),
 }
 CONTROL = Mark("control", PALETTE["black"], "D", filled=True, important=True, layer=6)

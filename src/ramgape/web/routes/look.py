@@ -19,7 +19,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ramgape.errors import known_name
 from ramgape.search.explained import jsonable
-from ramgape.search.result import Stopped
+from ramgape.search.result import Stopped, updated
 from ramgape.studies.backend import Observed
 from ramgape.studies.exchange import write_pull_id
 from ramgape.studies.report import write_time
@@ -102,7 +102,7 @@ def show(
         return Response(status_code=304, headers={"ETag": tag})
     report = opened.study.report(expect=expect, history=history)
     if ended != "open":
-        result = replace(opened.study.result(ended, expect=expect), history=report.result.history)
+        result = updated(opened.study.result(ended, expect=expect), history=report.result.history)
         report = replace(report, result=result)
     shown = report.to_dict() | {"id": opened.id, "revision": revision}
     shown["specification"] = json.loads(opened.study.spec.to_text())

@@ -9,7 +9,7 @@ const HEADS = [
   ["arm", "Arm", ""], ["verdict", "Verdict", ""], ["pulls", "Trials", "right"], ["pending", "Under way", "right opt"], ["failed", "Failed", "right opt"],
   ["mean", "Mean", "right"], ["risk", "Risk", "right"], ["doubt", "Doubt", "right opt"], ["spent", "Spent", "right opt"],
 ];
-const ORDER = { in: 0, control: 1, undecided: 2, out: 3 };
+const ORDER = { in: 0, control: 1, open: 2, out: 3 };
 
 /** As tables in a terminal have it: the answer first, from the best mean on; then the others, the nearest first. */
 function usual(arms, side) {

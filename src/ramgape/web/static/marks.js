@@ -5,7 +5,7 @@ import { svg } from "./dom.js";
 /** Paths around (0, 0). */
 export const SHAPES = {
   in: "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
-  undecided: "M0-6L6 4.5H-6z",
+  open: "M0-6L6 4.5H-6z",
   out: "M-4-4h8v8h-8z",
   control: "M0-6L6 0L0 6L-6 0z",
   beyond: "M0-7L6 5H-6z",

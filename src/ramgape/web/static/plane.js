@@ -188,7 +188,7 @@ export class Plane {
     const turn = beyond ? ` rotate(${Math.atan2(right, frame.risk.turned ? -above : above) * 180 / Math.PI})` : "";
     set(node.mark, { d: beyond ? SHAPES.beyond : SHAPES[verdict], transform: `translate(${cx} ${cy})${turn}` });
     set(node.focus, { cx, cy });
-    set(node.ring, { visibility: verdict === "undecided" && arm.returned ? null : "hidden", cx, cy });
+    set(node.ring, { visibility: verdict === "open" && arm.returned ? null : "hidden", cx, cy });
     set(node.chosen, { visibility: arm.name === how.chosen ? null : "hidden", cx, cy });
     return { cx, cy, beyond, box: [left, top, end, bottom], right, above };
   }

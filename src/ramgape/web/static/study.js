@@ -95,7 +95,7 @@ async function fetchPast() {
 function facts(pairs) { return pairs.filter(([, text]) => text).flatMap(([word, text]) => [el("dt", {}, word), el("dd", {}, text)]); }
 
 function drawTiles(frame, picture) {
-  const counts = { in: 0, undecided: 0, out: 0 };
+  const counts = { in: 0, open: 0, out: 0 };
   for (const arm of known.arms) if (arm.verdict in counts) counts[arm.verdict] += 1;
   const still = picture.done ? "none" : picture.expected ? `${picture.expected[1] ? "over" : "about"} ${count(rough(picture.expected[0]))}` : picture.begun ? "…" : "not known yet";
   const rows = [
@@ -105,7 +105,7 @@ function drawTiles(frame, picture) {
     ...(frame.goal.kind === "budget" ? [] : [["Doubt", picture.doubt === null ? "not known yet" : roundUp(Math.max(picture.doubt, 0)), picture.epsilon ? `tolerance ${brief(picture.epsilon)}` : ""]]),
     ["Expected still", still, ""],
     ...(picture.spent === null ? [] : [["Spent", brief(picture.spent), picture.spend ? `of ${brief(picture.spend)}` : ""]]),
-    ["In, undecided, out", `${counts.in} / ${counts.undecided} / ${counts.out}`, ""],
+    ["In, open, out", `${counts.in} / ${counts.open} / ${counts.out}`, ""],
   ];
   fillTiles(rows);
 }
@@ -131,13 +131,13 @@ function fillTiles(rows) {
 const rough = (value) => { const unit = 10 ** Math.max(String(value).length - 2, 0); return Math.round(value / unit) * unit; };
 
 function drawLegend(frame) {
-  const counts = { in: 0, undecided: 0, out: 0, control: 0, ring: 0 };
+  const counts = { in: 0, open: 0, out: 0, control: 0, ring: 0 };
   for (const arm of known.arms) {
     if (arm.mean === null) continue;
     counts[arm.verdict] += 1;
-    if (arm.returned && arm.verdict === "undecided") counts.ring += 1;
+    if (arm.returned && arm.verdict === "open") counts.ring += 1;
   }
-  const words = { in: `in the ${frame.task === "pareto" ? "Pareto set" : "answer"}`, undecided: "undecided", out: "out", control: "control", ring: "in so far" };
+  const words = { in: `in the ${frame.task === "pareto" ? "Pareto set" : "answer"}`, open: "open", out: "out", control: "control", ring: "in so far" };
   const place = byId("legend");
   place.made ??= Object.fromEntries(Object.keys(counts).map((kind) => {
     const mark = kind === "ring" ? svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, svg("circle", { class: "ring", r: 6 })) : icon(kind), text = el("span"), item = el("li", { class: kind }, mark, text);
