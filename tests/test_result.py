@@ -65,7 +65,7 @@ def test_best_chooses_among_the_returned_arms_only() -> None:
 
 
 def test_an_undecided_arm_may_be_returned_and_best() -> None:
-    result = make_result(make_arm("A", 0.9, verdict="undecided"), make_arm("B"), front=("A", "B"))
+    result = make_result(make_arm("A", 0.9, verdict="open"), make_arm("B"), front=("A", "B"))
     assert result.best(rho=1.0) == "A"
 
 
@@ -192,7 +192,7 @@ def test_public_members_are_few_and_old_names_work() -> None:
 def test_results_of_version_1_are_read() -> None:
     arm = {
         "name": "A",
-        "verdict": "undecided",
+        "verdict": "open",
         "certified": False,
         "dominated_by": "B",
         "pulls": 7,
@@ -232,7 +232,7 @@ def test_results_of_version_1_are_read() -> None:
         "quality": {"failures": {"A": 2}},
     }
     result = Result.from_dict(old)
-    assert (result.answer, result.trials, result.question, result.status) == (("A",), 7, "best", "undecided")
+    assert (result.answer, result.trials, result.question, result.status) == (("A",), 7, "best", "open")
     assert (result.arms[0].verdict, result.arms[0].beaten_by, result.arms[0].trials) == ("open", "B", 7)
     assert result.arms[0].mean_interval == (-math.inf, 0.75)
     assert result.arms[0].objectives["mean(reward)"].estimate == 0.5

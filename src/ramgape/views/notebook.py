@@ -37,12 +37,12 @@ def page(thing: Explained) -> str:
         bar = f"padding-left:.6em;border-left:3px solid {HTML_COLOURS['open']}"
         text = html.escape(printable(warning))
         parts += f'<p style="{NOTE};{bar}"><strong>Warning:</strong> {text}</p>'
-    after = f"<br>{html.escape(said.after)}" if said.after else ""
+    after = f'<p style="{NOTE}">{html.escape(said.after)}</p>' if said.after else ""
     above = "<br>".join(map(html.escape, said.headlines))
     return (
         # The classes keep notebooks from reading names with dollars as formulas.
         '<div class="tex2jax_ignore mathjax_ignore" style="color:inherit;background:none;overflow-x:auto">'
-        f'<p style="{NOTE};overflow-wrap:anywhere"><strong>{above}</strong>{after}</p>'
+        f'<p style="{NOTE};overflow-wrap:anywhere"><strong>{above}</strong></p>{after}'
         f'<table style="{GRID}"><tbody>{explained}</tbody></table>{parts}</div>'
     )
 
