@@ -12,13 +12,8 @@ from numpy.typing import NDArray
 
 from ramgape.core.rows import load, store
 from ramgape.core.table import Table
-<<<<<<< HEAD:src/ramgape/search/drift_check.py
-from ramgape.search.result import Alarm, AlarmKind
-from ramgape.statistics.drift import BETS, check_many, empty_drift_table
-=======
 from ramgape.search.quality import Alarm, AlarmKind
-from ramgape.statistics.drift import BETS, empty_watch, watch_many
->>>>>>> 35bf5e3 (results: one model for any number of outcomes, JSON version 2, plain words):src/ramgape/search/alarms.py
+from ramgape.statistics.drift import BETS, check_many, empty_drift_table
 
 AT_ONCE = 64  # rewards that wait: reading and writing the table costs as much as watching ten
 
