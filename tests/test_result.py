@@ -232,7 +232,7 @@ def test_results_of_version_1_are_read() -> None:
         "quality": {"failures": {"A": 2}},
     }
     result = Result.from_dict(old)
-    assert (result.answer, result.trials, result.question, result.status) == (("A",), 7, "best", "open")
+    assert (result.answer, result.trials, result.question, result.status) == (("A",), 7, "best", "undecided")
     assert (result.arms[0].verdict, result.arms[0].beaten_by, result.arms[0].trials) == ("open", "B", 7)
     assert result.arms[0].mean_interval == (-math.inf, 0.75)
     assert result.arms[0].objectives["mean(reward)"].estimate == 0.5

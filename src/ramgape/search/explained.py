@@ -209,6 +209,12 @@ class Answered(Explained):
 
         return views.answer_of(self)
 
+    def explain(self) -> Text:
+        """The full guarantee, its levels and assumptions, and which statements hold together, as text."""
+        from ramgape import views
+
+        return Text(views.as_text(self, full=True))
+
     def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
         """Draw the arms as confidence crosses in the mean-risk plane; with a control, how they compare with it.
 

@@ -11,7 +11,7 @@ from ramgape.common.checks import as_float, check_number
 from ramgape.common.extras import load_extra
 from ramgape.common.plane import PlaneLine
 from ramgape.errors import NoAnswer, known_name, require
-from ramgape.search.explained import SCHEMA_VERSION, Answered, Text, jsonable, restore, versions
+from ramgape.search.explained import SCHEMA_VERSION, Answered, jsonable, restore, versions
 from ramgape.search.extension import Extension
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.quality import TrialQuality
@@ -544,12 +544,6 @@ class Result(Answered):
     @property
     def _found(self) -> Result:
         return self
-
-    def explain(self) -> Text:
-        """The full guarantee, its levels and assumptions, and which statements hold together, as text."""
-        from ramgape import views
-
-        return Text(views.as_text(self, full=True))
 
     def report(self) -> str:
         """A page of its own as HTML: all that is said of the result and its picture, which needs no network.
