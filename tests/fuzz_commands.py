@@ -16,7 +16,7 @@ import typer.main
 
 from ramgape import cli
 from ramgape.bounds import BOUNDS
-from ramgape.cli.table import CommandTable
+from ramgape.cli.command_table import CommandTable
 from ramgape.policies import POLICIES
 from tests.fuzz_calls import check_text
 from tests.fuzz_values import DIGITS, MARKUP, Drawn, Kind, draw

@@ -22,9 +22,9 @@ from rich.console import Console
 import ramgape
 from ramgape.bounds import AUTOMATIC, BOUNDS
 from ramgape.cli import AllCommands, demo, listing, pictures, workers
+from ramgape.cli.command_table import CommandTable, StandIn
 from ramgape.cli.streams import prepare_streams
 from ramgape.cli.study import StudyCommands
-from ramgape.cli.table import CommandTable, StandIn
 from ramgape.common import terminal
 from ramgape.policies import ALIASES, POLICIES
 from ramgape.search.engine import Engine

@@ -11,6 +11,8 @@ import pytest
 import ramgape
 import ramgape.questions
 import ramgape.testing
+from ramgape.commands.placeholders import fill
+from ramgape.commands.shell_lines import read_line
 from ramgape.commands.study_files import read_study_file
 from ramgape.common.old_names import OPTION_NAMES
 from ramgape.errors import InvalidSpec
@@ -65,6 +67,11 @@ def test_study_files_take_them(tmp_path: Path) -> None:
         path.write_text(f'[study]\nepsilon = 0.1\n{written}[arms]\na = "echo 1"\nb = "echo 2"\n')
         read.append(read_study_file(path).options)
     assert read[0] == read[1]
+
+
+def test_commands_of_workers_know_the_trial_by_both_names() -> None:
+    assert read_line("./a {trial} {pull} {arm}").names == {"trial", "pull", "arm"}
+    assert fill(("./a", "{trial}", "{pull}"), {"trial": "x-1", "pull": "x-1"}) == ["./a", "x-1", "x-1"]
 
 
 def test_the_http_api_takes_them() -> None:

@@ -4,7 +4,7 @@
     simulate, analyze, run, reproduce, benchmark,
     demo, listing, lower_bound, plan     one command each
     study                                the commands for studies: study_create, study_change, study_show,
-                                         study_files, study_worker
+                                         import_export, study_worker
     work                                 the commands that workers call for every trial, without typer
     storage, stores                      the commands for stores; where studies are kept
     serve, token                         a server for studies, and who may use it
@@ -12,7 +12,7 @@
     timing                               what `run` takes for commands that are typed
     data/files                           logged rewards from a file
     reports                              what `reproduce` and `benchmark` share
-    table                                commands that are imported when they are called
+    command_table                        commands that are imported when they are called
     streams                              what is said on stderr, and exit codes
     errors                               errors, warnings and interrupts, as such lines
     workers                              processes that share the runs

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from ramgape.cli.command_table import CommandTable, Line
 from ramgape.cli.errors import Commands
-from ramgape.cli.table import CommandTable, Line
 
 EPILOG = """\
 Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted (Ctrl-C).

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from ramgape.cli.command_table import GROUP, PlainCommand
 from ramgape.cli.options import AsJson, Storage
 from ramgape.cli.stores import existing_storage
 from ramgape.cli.streams import FAILED, write_json
-from ramgape.cli.table import GROUP, PlainCommand
 from ramgape.common.terminal import waiting
 from ramgape.errors import printable
 from ramgape.storage.urls import shown

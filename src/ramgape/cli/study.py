@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import typer
 
-from ramgape.cli.table import GROUP, CommandTable, Line
+from ramgape.cli.command_table import GROUP, CommandTable, Line
 
 HELP = """Search with trials of your own, from many processes.
 
@@ -40,8 +40,8 @@ class StudyCommands(CommandTable):
         "renew": Line("work.renew", "Renew the leases of trials in progress.", WORKERS),
         "release": Line("work.give-back", "Release a trial that will not be made.", WORKERS),
         "done": Line("work.done", "Check whether a study is done (exit code 0 or 1).", WORKERS),
-        "import": Line("study_files.import_trials", "Import trials from a file.", ADMINISTRATION),
-        "export": Line("study_files.export_trials", "Export all trials to a file.", ADMINISTRATION),
+        "import": Line("import_export.import_trials", "Import trials from a file.", ADMINISTRATION),
+        "export": Line("import_export.export_trials", "Export all trials to a file.", ADMINISTRATION),
         "add-arm": Line("study_change.add_arm", "Add an arm to a study.", ADMINISTRATION),
         "retire": Line("study_change.retire", "Retire an arm, keeping its trials.", ADMINISTRATION),
         "retry": Line("study_change.retry", "Try failed trials again.", ADMINISTRATION),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ramgape.cli.import_export import START, WarmStart, warm_start
 from ramgape.cli.options import ARMS, AsJson, Storage, Text, gathers, option, takes_options
 from ramgape.cli.stores import storage_url
 from ramgape.cli.streams import write_json
-from ramgape.cli.study_files import START, WarmStart, warm_start
 from ramgape.common.terminal import output, waiting
 from ramgape.data.source import open_source
 from ramgape.errors import InvalidData, InvalidSpec, StudyExists

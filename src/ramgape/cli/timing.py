@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from ramgape.cli.command_table import PlainCommand
 from ramgape.cli.gate import SUMMARY, checked_summary
 from ramgape.cli.options import OUTPUT, Text, option
-from ramgape.cli.table import PlainCommand
 from ramgape.commands.how_timed import HowTimed
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ramgape.cli.command_table import GROUP, PlainCommand
 from ramgape.cli.options import AsJson, Text
 from ramgape.cli.streams import tell, write_json
-from ramgape.cli.table import GROUP, PlainCommand
 from ramgape.common.parsing import parse_number
 from ramgape.common.terminal import output, plain_table
 from ramgape.errors import printable
