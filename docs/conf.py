@@ -17,11 +17,18 @@ author = "The ramgape authors"
 version = release = ramgape.__version__
 html_title = f"ramgape {release}"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "makers"]
-exclude_patterns = ["project/adr/template.md", "gallery/**/README.md"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "makers",
+]
+exclude_patterns = ["gallery/**/README.md"]
 nitpicky = True
 smartquotes = False  # two dashes begin an option
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 # What is given as code without a language: makers/languages.py finds out which it is.
 highlight_language = "none"
@@ -41,7 +48,22 @@ default_role = "public"
 add_module_names = False
 toc_object_entries = False  # a tenth of the time; pages with many methods begin with a table of them
 
+copybutton_prompt_text = "$ "  # of a console only the commands are copied
+copybutton_copy_empty_lines = False
+
 html_theme = "furo"
+html_theme_options = {
+    "source_repository": "https://github.com/ramgape/ramgape/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "top_of_page_buttons": ["edit"],
+}
+html_logo = html_favicon = "static/logo.svg"
+html_search_scorer = str(Path(__file__).parent / "static" / "scorer.js")
+html_context = {
+    "description": "Choose the best of several options with few noisy trials, and know how sure you are.",
+    "card": "https://github.com/ramgape/ramgape/raw/main/docs/static/card.png",
+}
 templates_path = ["templates"]
 html_static_path = ["static"]
 html_css_files = ["site.css"]

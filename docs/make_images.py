@@ -167,8 +167,46 @@ def scale(file: Path) -> None:
     draw(read_lines(found), file)
 
 
+def readme(file: Path) -> None:
+    """Calls per prompt, with equal shares and with ramgape, and how far each prompt is behind the best."""
+    from ramgape.datasets import load_prompts
+    from ramgape.views.plots import style
+
+    data = load_prompts()
+    search: dict[str, Any] = {
+        "items": data.items,
+        "reward_range": (0, 1),
+        "question": "best",
+        "epsilon": 0.05,
+        "seed": 0,
+    }
+    ours = ramgape.identify(data.ask, data.arms, **search)
+    equal = ramgape.identify(data.ask, data.arms, policy="round-robin", **search)
+    means = {name: sum(data.ask(name, item) for item in data.items) / len(data.items) for name in data.arms}
+    names = sorted(data.arms, key=means.__getitem__)
+    with style.applied():
+        figure = style.new_figure(10, 3.6)
+        left, right = figure.subplots(1, 2, sharey=True)
+        left.barh(names, [equal.arm(name).trials for name in names], color="#d9dee3", label="equal shares")
+        left.barh(names, [ours.arm(name).trials for name in names], height=0.45, color="#2166ac", label="ramgape")
+        left.set_title(f"Calls until proved: {ours.trials:,} instead of {equal.trials:,}", loc="left")
+        left.set_xlabel("Calls per prompt")
+        left.legend(loc="lower right")
+        best = max(means.values())
+        for name in names:
+            chosen = name in ours.answer
+            right.plot(
+                [100 * (best - means[name])], [name], **style.MARKS["in" if chosen else "out"].points(style.MARKER_SIZE)
+            )
+        right.axvspan(0, 5, color="#2166ac", alpha=0.08)
+        right.set_title(f"Answer: {', '.join(ours.answer)}, or within 5 points of it", loc="left")
+        right.set_xlabel("Points behind the best on all 500 questions  (left is better)")
+    figure.savefig(file, dpi=110)
+
+
 CONTROL = {"task": "better-than:control=model 3"}
 MAKERS: dict[str, Callable[[Path], None]] = {
+    "readme.png": readme,
     "suppliers.png": partial(example, "quickstart.py", "suppliers.png"),
     "risks.png": partial(example, "risks.py", "risks.png"),
     "task-ceiling.png": lambda file: ceiling().save_plot(file),

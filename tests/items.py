@@ -59,7 +59,7 @@ def shares(scores: Floats, runs: int, **options: Any) -> tuple[float, float, int
 
 
 def main() -> None:
-    """The table of docs/guides/test-sets.md."""
+    """The table of docs/theory/test-sets.md."""
     sets = {"digits, 300": digits(300)[2], "digits, 1,000": digits()[2], "made, 3,000": correlated(3000, 0.9, 1)}
     for name, scores in sets.items():
         ceiling = "0.45" if name.startswith("made") else "0.22"

@@ -20,9 +20,9 @@ from dask.utils import parse_timedelta
 from distributed import Client, LocalCluster
 
 import ramgape
+from docs.blocks import ROOT
 from ramgape import FailingArm, InvalidSpec, Study, Trials
 from ramgape.trials.on_dask import DaskEngine
-from tests.blocks import ROOT
 from tests.cluster_trials import ARMS, Coin, Deadly, Together, broken, coin
 
 OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "budget": 60, "seed": 1, "task": "best"}

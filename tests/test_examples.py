@@ -115,8 +115,3 @@ def test_the_readme_shows_files_that_exist() -> None:
     links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
     assert links
     assert all(os.path.exists(ROOT / link) for link in links)  # noqa: PTH110
-
-
-def test_the_readme_is_short() -> None:
-    """One page: what it is for, how it looks, what it promises, and where to go."""
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 1200

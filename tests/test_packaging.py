@@ -29,7 +29,7 @@ TARGETS = (
     "test-long",
     "bench",
     "jobs",
-    "gallery",
+    "refresh",
     "docs",
     "lint",
     "format",

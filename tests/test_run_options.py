@@ -1,4 +1,4 @@
-"""Each row of the option table in docs/guides/timing.md by a shell: the options of hyperfine, and ours."""
+"""Each row of the option table in docs/reference/hyperfine.md by a shell: the options of hyperfine, and ours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.timing_support import call, clock, here, like_times, refused, report,
 __all__ = ["clock", "here"]  # fixtures
 pytestmark = NO_SIGNALS
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "guides" / "timing.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "hyperfine.md"
 # Of hyperfine 1.15 to 1.20, but for those that print help and version.
 # fmt: off
 NAMES = (

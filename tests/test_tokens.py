@@ -251,7 +251,7 @@ def test_numbers_have_the_form_of_prometheus() -> None:
         assert lines.count(f"# TYPE {name} {family.kind}") == 1
 
 
-PAGE = (Path(__file__).parents[1] / "docs" / "guides" / "server.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "server.md").read_text(encoding="utf-8")
 
 
 def test_every_number_is_explained() -> None:

@@ -30,7 +30,9 @@ MAKERS: dict[str, Callable[[], str]] = {
     "schemas": http.schemas,
     "statuses": tables.statuses,
     "study-keys": tables.study_keys,
+    "rest": classes.rest,
     **{f"class-{name}": partial(classes.family, name) for name in classes.FAMILIES},
+    **{f"objects-{name}": partial(classes.objects, listed) for name, listed in classes.PAGES.items()},
     **{f"members-{name}": partial(classes.members, name) for name in classes.TABLED},
 }
 

@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
 from sphinx.environment import BuildEnvironment
 
-import ramgape
+from makers.public import NAMES, path_of
 
 MANY = re.compile(r"^:(?:param|ivar) \w+(?:, \w+)+:")
 
@@ -54,9 +54,10 @@ def named(
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """What stands between backticks: code, and a link where it is the name of something public."""
     shown = nodes.literal(raw, text)
-    if text.removeprefix("ramgape.").split(".")[0] not in ramgape._MODULES:
+    name, dot, member = text.removeprefix("ramgape.").partition(".")
+    if name not in NAMES:
         return [shown], []
-    target = f"ramgape.{text.removeprefix('ramgape.')}"
+    target = f"{path_of(name)}{dot}{member}"
     env = inliner.document.settings.env
     return [pending_xref(raw, shown, refdomain="py", reftype="obj", reftarget=target, refdoc=env.docname)], []
 
@@ -69,8 +70,7 @@ def public_name(app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: n
     if node.get("refdomain") != "py":
         return None
     parts = node["reftarget"].split(".")
-    name = parts[-1] if parts[-1] in ramgape._MODULES else None
-    if name is not None and parts[0] == "ramgape" and len(parts) > 2:
-        target = f"ramgape.{name}"
+    target = path_of(parts[-1]) if parts[-1] in NAMES else None
+    if target not in (None, node["reftarget"]) and parts[0] == "ramgape" and len(parts) > 2:
         return env.get_domain("py").resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, shown)
     return None if parts[0] == "ramgape" and len(parts) == 2 else shown

@@ -68,7 +68,7 @@ def address(method: str, path: str, operation: Mapping[str, Any]) -> str:
         for each in operation.get("parameters", ())
     ]
     if rows:
-        parts.append(table(("parameter", "in", "type", "unless given", "meaning"), rows))
+        parts.append(table(("parameter", "in", "type", "default", "meaning"), rows))
     for media, body in operation.get("requestBody", {}).get("content", {}).items():
         parts.append(f"Body ({code(media)}): {kind(body.get('schema', {}))}\n")
     for status, answer in operation["responses"].items():
@@ -91,7 +91,7 @@ def schemas() -> str:
             for field, form in schema.get("properties", {}).items()
         ]
         if rows:
-            parts.append(table(("field", "type", "unless given", "meaning"), rows))
+            parts.append(table(("field", "type", "default", "meaning"), rows))
     return "\n".join(parts)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 
-import ramgape
 from makers.markdown import code, escaped, table
+from makers.public import NAMES, classes_of, first_words, path_of
 from ramgape.cli import streams
 from ramgape.errors import RamgapeError
 from ramgape.options import FILE, OPTIONS
@@ -21,7 +21,7 @@ def study_keys() -> str:
         if FILE in row.entries:
             here = row._replace(**row.at.get(FILE, {}))
             rows.append((code(name), code(repr(here.default)) if here.default is not None else "", here.text()))
-    return table(("key", "unless given", "meaning"), rows)
+    return table(("key", "default", "meaning"), rows)
 
 
 def distributions() -> str:
@@ -32,10 +32,8 @@ def distributions() -> str:
             f"{key}={parameter.default!r}" if parameter.default is not parameter.empty else key
             for key, parameter in inspect.signature(kind).parameters.items()
         ]
-        public = kind.__name__ in ramgape.__all__
-        shown = f"{{py:obj}}`ramgape.{kind.__name__}`" if public else code(kind.__name__)
-        first = (inspect.getdoc(kind) or "").split("\n\n")[0]
-        rows.append((code(name), code(", ".join(keys)), shown, escaped(first)))
+        shown = f"{{py:obj}}`{path_of(kind.__name__)}`" if kind.__name__ in NAMES else code(kind.__name__)
+        rows.append((code(name), code(", ".join(keys)), shown, escaped(first_words(kind))))
     return table(("`distribution`", "keys", "class", "meaning"), rows)
 
 
@@ -48,15 +46,13 @@ def exit_codes() -> str:
 
 def statuses() -> str:
     """Every error, what it is beside, and the status with which a server says it."""
-    kinds = [getattr(ramgape, name) for name in ramgape.__all__]
-    errors = [kind for kind in kinds if inspect.isclass(kind) and issubclass(kind, RamgapeError)]
+    errors = [NAMES[name][1] for name in classes_of(RamgapeError)]
     rows = []
     for kind in sorted(errors, key=ancestors):
         also = next(base.__name__ for base in kind.__mro__ if base.__module__ == "builtins")
-        first = (inspect.getdoc(kind) or "").split("\n\n")[0]
         indent = "&nbsp;&nbsp;&nbsp;" * (len(ancestors(kind)) - 1)
-        name = f"{indent}{{py:obj}}`{kind.__name__} <ramgape.{kind.__name__}>`"
-        rows.append((name, code(also), code(str(status_of(kind()))), escaped(first)))
+        name = f"{indent}{{py:obj}}`{kind.__name__} <{path_of(kind.__name__)}>`"
+        rows.append((name, code(also), code(str(status_of(kind()))), escaped(first_words(kind))))
     return table(("error", "caught as", "HTTP", "meaning"), rows)
 
 
@@ -67,9 +63,9 @@ def ancestors(kind: type[RamgapeError]) -> list[str]:
 
 def names() -> str:
     """Every public name, with its first sentence."""
-    rows = []
-    for name in ramgape.__all__:
-        if name != "__version__":
-            first = (inspect.getdoc(getattr(ramgape, name)) or "").split("\n\n")[0]
-            rows.append((f"{{py:obj}}`{name} <ramgape.{name}>`", first.replace("\n", " ")))
-    return table(("name", "in short"), sorted(rows, key=lambda row: row[0].lower()))
+    rows = [
+        (f"{{py:obj}}`{name} <{path_of(name)}>`", code(module), first_words(thing).replace("\n", " "))
+        for name, (module, thing) in NAMES.items()
+        if first_words(thing)
+    ]
+    return table(("name", "module", "in short"), sorted(rows, key=lambda row: row[0].lower()))

@@ -45,7 +45,7 @@ def main(source: str, path: str) -> None:
     labels = {name: model.encode(list(texts), normalize_embeddings=True) for name, texts in PROMPTS.items()}
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["sentence", *PROMPTS])
+        writer.writerow(["item", *PROMPTS])
         for (number, praise, _), vector in zip(items, vectors, strict=True):
             writer.writerow([number, *(int((vector @ good > vector @ bad) == praise) for good, bad in labels.values())])
 

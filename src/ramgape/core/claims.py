@@ -113,7 +113,7 @@ def _upper_tail(z: Floats) -> Floats:
 
 
 class Levels(NamedTuple):
-    """How much evidence claims need, as logarithms (docs/explanation/outcomes.md).
+    """How much evidence claims need, as logarithms (docs/theory/outcomes.md).
 
     Attributes:
         withstand: One claim that an arm of the answer is not beaten by another, or that the other breaks a limit.

@@ -72,8 +72,8 @@ def analyze(
     is shared among the arms: if further ones may turn up between two looks, name all of them from the start (`arms`).
 
     Args:
-        rows: The path of a file, a pattern such as "logs/*.eval", or a list of them: a table (CSV, JSON, Parquet,
-            Excel) or a log of a known tool, recognized by its content (docs/howto/logged-data.md). Or a data frame (of
+        rows: The path of a file, a pattern such as `"logs/*.eval"`, or a list of them: a table (CSV, JSON, Parquet,
+            Excel) or a log of a known tool, recognized by its content (docs/guides/logs.md). Or a data frame (of
             pandas, polars, ...): one row a trial, with columns for arms and rewards; without
             these one column an arm. Or a dictionary of lists, an arm's rewards each. Or pairs (arm, reward), in the
             order in which they came; read once, and not kept, but for the rewards (8 bytes each) with noise="gaussian"

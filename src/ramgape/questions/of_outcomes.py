@@ -2,7 +2,7 @@
 
 A question is asked of a table of columns (core/claims.py) and of proofs. It names the answer that estimates suggest,
 the claim of it that they support least, and which arms' places are not proved yet. Every level is one of
-docs/explanation/outcomes.md, where the proofs are. What has been verified once, by itself and at its own level, stays
+docs/theory/outcomes.md, where the proofs are. What has been verified once, by itself and at its own level, stays
 so; nothing is ever multiplied or added over objectives of one trial.
 """
 
