@@ -11,8 +11,8 @@ import pytest
 
 import ramgape
 from ramgape.errors import RamgapeError
+from tests.models import ASKED, MODELS, ask
 from tests.servers import open_server
-from tests.test_outcome_studies import ASKED, MODELS, ask
 
 
 @pytest.fixture(scope="module")

@@ -371,7 +371,7 @@ def test_the_text_fits_and_says_what_it_rests_on(confidence: Plan, budget: Plan,
         words = " ".join(line.strip("│ ") for line in lines)
         assert "if the arms are as guessed" in words
         assert "…" not in words
-    assert str(confidence).isascii()
+    assert str(confidence).replace("±", "").isascii()
     assert "the guarantee holds all the same" in " ".join(str(confidence).split())
     assert "a budget comes with no guarantee" in " ".join(str(budget).split())
     assert repr(confidence).startswith("<Plan: paper:46: about ")
@@ -571,7 +571,7 @@ def test_without_the_compiler_a_plan_makes_fewer_runs_and_says_how_few() -> None
     (words,) = (str(each.message) for each in told)
     assert f"{chosen.runs} of 1,000 searches of the chosen goal" in words
     assert plan.warnings == (words,)
-    assert 'pip install "ramgape[fast]"' in str(plan)
+    assert 'pip install "ramgape[fast]"' in " ".join(str(plan).split())
 
 
 @pytest.mark.usefixtures("no_scipy", "no_compiler")

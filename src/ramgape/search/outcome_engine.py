@@ -505,12 +505,3 @@ def _copied(question: Asked) -> Asked:
     from copy import deepcopy
 
     return deepcopy(question)
-
-
-def make_engine(spec: Any, seed: int | None = 0, *, keep: bool = True) -> Engine:
-    """The engine of a specification, of one outcome or of several; `keep` is as for `OutcomeEngine`."""
-    from ramgape.search.single_outcome import SingleOutcomeEngine
-
-    if not isinstance(spec, OutcomeSpec):
-        return Engine(spec, seed)
-    return (OutcomeEngine if spec.alone is None else SingleOutcomeEngine)(spec, seed, keep=keep)

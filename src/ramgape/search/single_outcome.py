@@ -131,3 +131,10 @@ class SingleOutcomeEngine(OutcomeEngine):
     def _tables(self) -> Iterator[State]:
         with self.inner._tables(), super()._tables() as state:
             yield state
+
+
+def make_engine(spec: Any, seed: int | None = 0, *, keep: bool = True) -> Engine:
+    """The engine of a specification, of one outcome or of several; `keep` is as for `OutcomeEngine`."""
+    if not isinstance(spec, OutcomeSpec):
+        return Engine(spec, seed)
+    return (OutcomeEngine if spec.alone is None else SingleOutcomeEngine)(spec, seed, keep=keep)

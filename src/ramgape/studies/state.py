@@ -24,7 +24,7 @@ from typing import Any
 
 from ramgape.errors import FailingArm, InvalidReward, UnknownPull, require, shorten
 from ramgape.search.engine import Engine
-from ramgape.search.outcome_engine import make_engine
+from ramgape.search.single_outcome import make_engine
 from ramgape.storage.checksums import next_chain
 from ramgape.storage.records import (
     AnswerRow,

@@ -12,9 +12,9 @@ from ramgape.common.formatting import plural
 from ramgape.errors import RamgapeWarning, require
 from ramgape.options import IDENTIFY, Options, complete, shows_options
 from ramgape.search.inference import infer
-from ramgape.search.outcome_engine import make_engine
 from ramgape.search.outcome_spec import make_any_spec
 from ramgape.search.result import Result, Stopped, updated
+from ramgape.search.single_outcome import make_engine
 from ramgape.trials.calls import make_limits
 from ramgape.trials.history import Recorder
 from ramgape.trials.monitoring import ProgressMonitor, monitored
