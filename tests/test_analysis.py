@@ -11,6 +11,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,8 @@ def test_everything_proved() -> None:
     assert [arm.certificate for arm in result.arms] == ["in", "in", "out"]
     assert (analysis.next_pulls, analysis.rows, analysis.skipped) == ({}, 9000, 0)
     assert "exactly the Pareto set" in result.guarantee
-    assert "Next:      nothing: the question is settled" in str(analysis)
+    assert "Next:        nothing: the question is settled" in analysis.explain()
+    assert "Next:" not in str(analysis)
 
 
 def test_something_left_open() -> None:
@@ -153,8 +155,9 @@ def test_something_left_open() -> None:
     assert result.guarantee.startswith("The data leave it undecided. So far: With probability at least 0.95")
     assert sum(analysis.next_pulls.values()) == 30
     assert list(analysis.next_pulls.values()) == sorted(analysis.next_pulls.values(), reverse=True)
-    assert "the data leave it undecided; goal not reached (epsilon=0, delta=0.05)" in str(analysis)
-    assert "Next:      30 pulls, then look again: " in str(analysis)
+    said = " ".join(analysis.explain().split())
+    assert "the data leave it undecided; goal not reached (epsilon=0, delta=0.05)" in said
+    assert "Next:        30 trials, then look again: " in str(analysis)
     # The same data prove more if less is asked for.
     assert analyze(log_of(70), **BOUNDED, epsilon=0.25).result.goal_reached
     assert analyze(log_of(70), **BOUNDED, epsilon=0.08, rho=0.01).result.goal_reached
@@ -183,7 +186,7 @@ def test_nothing_proved() -> None:
     result = analyze(log_of(2), noise="gaussian").result
     assert result.certified_epsilon is None
     assert result.guarantee == "The data prove nothing yet; what is returned is a best guess from 6 rewards."
-    assert {arm.verdict for arm in result.arms} == {"undecided"}
+    assert {arm.verdict for arm in result.arms} == {"open"}
 
 
 def test_an_arm_with_too_few_rewards_comes_first() -> None:
@@ -273,7 +276,8 @@ def test_an_analysis_is_plain_data() -> None:
     written = json.loads(analysis.to_json())
     assert written == analysis.to_dict() == {**analysis.result.to_dict(), **written}
     counts = {"rows", "skipped", "missing", "excluded", "min_rows", "thin", "without_thin", "block", "incomplete"}
-    assert set(written) - set(analysis.result.to_dict()) == {*counts, "next_pulls", "understood"}
+    assert set(written) - set(analysis.result.to_dict()) == {"data", "next_pulls"}
+    assert set(written["data"]) == {*counts, "understood"}
     assert (written["data"]["rows"], written["data"]["skipped"], written["trials"]) == (120, 0, 120)
     assert written["details"]["stopped"] == "data"
     assert written["next_pulls"] == analysis.next_pulls
@@ -414,7 +418,8 @@ def test_the_command_shows_a_table(tmp_path: Path) -> None:
     result = call(write(tmp_path, as_csv(log_of(40))), *ANALYZE)
     assert (result.exit_code, result.stderr) == (0, "")
     words = " ".join(result.stdout.replace("│", " ").split())
-    assert "Next 10 pulls, then look again: " in words
+    assert "Next: 10 trials, then look again: " in words
+    assert "Data: CSV, arms in column 'arm', rewards in column 'reward'; 120 rows" in words
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
@@ -425,10 +430,10 @@ def test_other_options_reach_the_analysis(tmp_path: Path) -> None:
     result = call(path, *ANALYZE[:4], *options.split(), *further, "--json")
     written = json.loads(result.stdout)
     assert "for each arm, rounded to 0.001: " in written["details"]["guarantee"]
-    assert all(isinstance(arm["empirical_risk"], float) for arm in written["arms"])
+    assert all(isinstance(arm["empirical_risk"], float) for arm in written["details"]["arms"])
     goal = {"kind": "confidence", "epsilon": 0.5, "delta": 0.1, "budget": None, "risk_epsilon": 0.1}
     assert written["details"]["goal"] == {**goal, "epsilon_share": None, "spend": None}
-    assert [written[key] for key in ("noise", "risk", "direction", "policy", "bound")] == [
+    assert [written["details"][key] for key in ("noise", "risk", "direction", "policy", "bound")] == [
         "gaussian",
         "cvar:0.2",
         "minimize",
@@ -439,7 +444,7 @@ def test_other_options_reach_the_analysis(tmp_path: Path) -> None:
 
 def of_a_file(analysis: Analysis) -> dict[str, Any]:
     """What the command says of the same data in a plain file."""
-    return {**analysis.to_dict(), "understood": "CSV, arms in column 'arm', rewards in column 'reward'"}
+    return replace(analysis, understood="CSV, arms in column 'arm', rewards in column 'reward'").to_dict()
 
 
 FORMS = {
@@ -467,7 +472,8 @@ def test_other_ways_in(tmp_path: Path) -> None:
         path = write(tmp_path, as_csv(log_of(30), letter))
         for options in (("--delimiter", written), ()):
             found = json.loads(call(path, *ANALYZE, *options, "--json").stdout)
-            assert found == {**expected, "understood": found["data"]["understood"]}
+            expected["data"]["understood"] = found["data"]["understood"]
+            assert found == expected
             assert found["data"]["understood"].startswith(
                 f"CSV with {'tab' if letter == chr(9) else repr(letter)}, arms in"
             )
@@ -572,9 +578,9 @@ def test_rows_without_a_reward_are_counted_and_told(tmp_path: Path) -> None:
     path = write(tmp_path, "arm,reward\nA,0.5\nB,\n\nB,0.2\nA, \nA,0.1\nB,0.3\nC,\n")
     written = json.loads(call(path, *ANALYZE, "--skip-empty", "--json").stdout)
     assert (written["data"]["rows"], written["data"]["skipped"], written["trials"]) == (7, 3, 4)
-    assert [(arm["name"], arm["pulls"]) for arm in written["arms"]] == [("A", 2), ("B", 2), ("C", 0)]
+    assert [(arm["name"], arm["trials"]) for arm in written["arms"]] == [("A", 2), ("B", 2), ("C", 0)]
     shown = " ".join(call(path, *ANALYZE, "--skip-empty").stdout.replace("│", " ").split())
-    assert "Data 7 rows, 3 of them left out" in shown
+    assert "7 rows, 3 of them left out" in shown
     assert "Warning: 3 rows without a reward were left out: what is said holds only if" in shown
 
 
@@ -590,8 +596,8 @@ def test_progress_and_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("ramgape.cli.analyze.OFTEN", 1)
     path = write(tmp_path, as_csv(log_of(400)))
     result = call(path, *ANALYZE, "--json")
-    assert json.loads(result.stdout)["rows"] == 1200
-    assert json.loads(call("-", *ANALYZE, "--json", input=as_csv(log_of(30))).stdout)["rows"] == 90
+    assert json.loads(result.stdout)["data"]["rows"] == 1200
+    assert json.loads(call("-", *ANALYZE, "--json", input=as_csv(log_of(30))).stdout)["data"]["rows"] == 90
 
     def interrupted(rows: file_rows.FileRows, *arguments: Any) -> None:
         rows.count += 7
@@ -606,6 +612,7 @@ def test_progress_and_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 MEMORY = """
 import resource, sys
+from dataclasses import replace
 from pathlib import Path
 from ramgape.data.files import analyze_files
 

@@ -20,13 +20,12 @@ MOST_SHARES = 6  # of arms with missing rewards
 def explain_analysis(analysis: Analysis, ascii_only: bool, *, full: bool = False) -> Explanation:
     """All that is said of an analysis: its result, and further facts."""
     notes = []
-    if analysis.without_thin is not None or analysis.thin:
+    if full and (analysis.without_thin is not None or analysis.thin):
         notes.append(("Thin", thin_words(analysis)))
-    notes.append(("Next", next_words(analysis)))
+    if full or analysis.next_pulls:
+        notes.append(("Next", next_words(analysis)))
     if analysis.understood or analysis.skipped or analysis.block > 1 or analysis.excluded:
         notes.append(("Data", data_words(analysis)))
-    if not full:
-        notes = [("Next", next_words(analysis))] if analysis.next_pulls else []
     return explain_result(analysis.result, ascii_only, full=full, notes=notes, more=apart_sentence(analysis))
 
 
@@ -37,7 +36,7 @@ def analysis_sentence(analysis: Analysis) -> str:
 
 def data_words(analysis: Analysis) -> str:
     """What was read, and what became of it."""
-    parts = [f"{analysis.rows:,} rows"]
+    parts = [plural(analysis.rows, "row")]
     if analysis.skipped:
         parts.append(f"{analysis.skipped:,} of them left out without a reward ({missing_words(analysis)})")
     if analysis.excluded:
@@ -48,7 +47,7 @@ def data_words(analysis: Analysis) -> str:
         parts.append(f"{plural(analysis.result.trials, 'mean')} of {analysis.block:,} consecutive rows of an arm")
     if analysis.incomplete:
         parts.append(f"{analysis.incomplete:,} left out at the ends, too few for a mean")
-    return ", ".join(parts) + f". Read as {analysis.understood}" * bool(analysis.understood)
+    return f"{analysis.understood}; " * bool(analysis.understood) + ", ".join(parts)
 
 
 def missing_words(analysis: Analysis) -> str:
