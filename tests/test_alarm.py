@@ -373,7 +373,7 @@ def test_a_study_that_is_opened_again_raises_the_same_alarm(tmp_path: Path) -> N
         alarms = study.result(expect=False).alarms
         assert alarms == told_one_by_one()
         assert study.result(expect=False).alarm == 0.01
-        shown = str(study.report(expect=False))
+        shown, full = str(study.report(expect=False)), str(study.report(expect=False).explain())
         snapshot = study.backend.session._state.snapshot()  # type: ignore[union-attr]
     with Study.load("moving", url) as study:
         assert study.result(expect=False).alarms == alarms
@@ -382,7 +382,8 @@ def test_a_study_that_is_opened_again_raises_the_same_alarm(tmp_path: Path) -> N
             assert snapshot is not None
             again.restore(snapshot.state)
         assert again.alarms == alarms
-    assert 0 < shown.index("Alarm:     the rewards of B are not independent draws") < shown.index("Guarantee:")
+    assert "Data quality: drift: B (level)" in shown
+    assert 0 < full.index("Drift:       the rewards of B are not independent draws") < full.index("Guarantee:")
 
 
 def test_an_alarm_stays() -> None:
@@ -466,11 +467,15 @@ def test_a_result_tells_and_travels() -> None:
     result = ramgape.analyze(moving(30_000), **QUICK).result
     (alarm,) = result.alarms
     described = json.loads(result.to_json())
-    assert described["alarm"] == 0.01
-    assert described["alarms"] == [{"arm": "B", "kind": "level", "evidence": alarm.evidence, "pull": alarm.pull}]
+    assert described["details"]["alarm"] == 0.01
+    drift = {"arm": "B", "kind": "level", "evidence": alarm.evidence, "pull": alarm.pull}
+    assert described["quality"]["drift"] == [drift]
     assert Result.from_dict(described) == result
-    assert Result.from_dict({key: value for key, value in described.items() if key[:5] != "alarm"}).alarms == ()
-    text, page = " ".join(str(result).split()), " ".join(result._repr_html_().split())
+    without = {**described, "quality": {key: each for key, each in described["quality"].items() if key != "drift"}}
+    assert Result.from_dict(without).alarms == ()
+    for shown in (str(result), result._repr_html_()):
+        assert "drift: B (level); the guarantee assumes that the drift is a false alarm" in " ".join(shown.split())
+    text, page = " ".join(result.explain().split()), " ".join(result.report().split())
     sentence = (
         "the rewards of B are not independent draws from one distribution (their level moved; evidence "
         f"{odds(alarm.evidence)} to 1). If all were, such an alarm would come with probability at most 0.01. "
@@ -479,9 +484,10 @@ def test_a_result_tells_and_travels() -> None:
     for shown in (text, page):
         assert sentence in shown
         assert shown.index(sentence) < shown.index("Guarantee")
+    assert result.sentence.endswith("But the data speak against what that assumes.")
     assert "With probability at least 0.95" in result.guarantee
     assert "But this assumption is in doubt: rewards are not draws from one distribution (B)" in result.guarantee
-    assert any(f"as was plain by its pull {alarm.pull}" in warning for warning in result.warnings)
+    assert any(f"as was plain by its trial {alarm.pull}" in warning for warning in result.warnings)
 
 
 def test_several_arms_are_told_of_together() -> None:
@@ -489,10 +495,13 @@ def test_several_arms_are_told_of_together() -> None:
     assert [alarm.arm for alarm in result.alarms] == ["xB", "yB"]
     assert (
         "the rewards of 2 of 6 arms are not independent draws from one distribution (their level moved: xB, yB;"
-        in " ".join(str(result).split())
+        in " ".join(result.explain().split())
     )
-    many = replace(result, alarms=tuple(replace(result.alarms[0], arm=f"arm {number}") for number in range(100)))
-    assert len(str(many)) < len(str(result)) + 3000
+    assert "Data quality: drift: xB (level), yB (level)." in str(result)
+    drift = tuple(replace(result.alarms[0], arm=f"arm {number}") for number in range(100))
+    many = replace(result, quality=replace(result.quality, drift=drift))
+    for shown, usual in ((str(many), str(result)), (many.explain(), result.explain())):
+        assert len(shown) < len(usual) + 3000
 
 
 # --- means of blocks --------------------------------------------------------------------------------------------------
@@ -512,7 +521,7 @@ def test_blocks_are_means_of_consecutive_rows_of_an_arm() -> None:
     left = sum(len(rewards) % 7 for rewards in by_arm.values())
     assert (analysis.rows, analysis.block, analysis.incomplete) == (2000, 7, left)
     assert analysis.result.guarantee.endswith("the risk is that of such a mean, not of a single row.")
-    text = " ".join(str(analysis).split())
+    text = " ".join(analysis.explain().split())
     assert f"2,000 rows, {(2000 - left) // 7} means of 7 consecutive rows of an arm, {left} left out at the" in text
     assert Analysis.from_dict(json.loads(analysis.to_json())) == analysis
 
@@ -560,8 +569,9 @@ def test_the_command_has_both(tmp_path: Path) -> None:
     file.write_text("arm,reward\n" + "".join(f"{arm},{reward!r}\n" for arm, reward in ROWS))
     asked = ("analyze", str(file), "--arm-column", "arm", "--reward-column", "reward", "--reward-range", "0", "1")
     usual, blocks = call_json(*asked), call_json(*asked, "--block", "5", "--drift", "off")
-    assert [alarm["arm"] for alarm in usual["alarms"]] == ["B"]
-    assert (usual["alarm"], usual["block"], usual["incomplete"]) == (0.01, 1, 0)
-    assert (blocks["alarm"], blocks["alarms"], blocks["block"], blocks["rows"]) == (None, [], 5, 700)
+    assert [alarm["arm"] for alarm in usual["quality"]["drift"]] == ["B"]
+    assert (usual["details"]["alarm"], usual["data"]["block"], usual["data"]["incomplete"]) == (0.01, 1, 0)
+    assert (blocks["details"]["alarm"], blocks["quality"]["drift"]) == (None, [])
+    assert (blocks["data"]["block"], blocks["data"]["rows"]) == (5, 700)
     assert "drift must be between 0 and 1, both excluded, or 'off', got 2" in complaint(*asked, "--drift", "2")
     assert "block must be a whole number of at least 1, got 0" in complaint(*asked, "--block", "0")

@@ -75,7 +75,7 @@ def assert_labels_apart_and_inside(axes: Axes) -> None:
 
 def test_verdicts_differ_in_colour_marker_and_filling() -> None:
     lines = lines_by_label(three_verdicts().plot().axes)
-    returned, out, undecided = lines["in the Pareto set (2)"], lines["out (1)"], lines["undecided (1)"]
+    returned, out, undecided = lines["in the Pareto set (2)"], lines["out (1)"], lines["open (1)"]
     assert [line.get_marker() for line in (returned, out, undecided)] == ["o", "s", "^"]
     assert to_hex(returned.get_color()) == style.PALETTE["blue"].lower()
     assert to_hex(undecided.get_color()) == style.PALETTE["vermillion"].lower()
@@ -100,7 +100,7 @@ def test_every_cross_shows_both_intervals() -> None:
 def test_legend_counts_the_arms() -> None:
     assert legend_texts(three_verdicts().plot().axes) == [
         "in the Pareto set (2)",
-        "undecided (1)",
+        "open (1)",
         "out (1)",
         "estimated front",
     ]

@@ -118,7 +118,9 @@ def _not_one_distribution(spec: Spec, alarms: Sequence[Alarm]) -> Objection:
     few = len(alarms) <= FEW_NAMES
     names = list_names([alarm.arm for alarm in alarms]) if few else f"{len(alarms):,} of {len(spec.names):,} arms"
     pulls = [alarm.pull for alarm in alarms]
-    place = f"by its pull {pulls[0]:,}" if len(alarms) == 1 else f"by their pulls {min(pulls):,} to {max(pulls):,}"
+    first, last = min(pulls), max(pulls)
+    span = f"{first:,}" if first == last else f"{first:,} to {last:,}"
+    place = f"by {'its' if len(alarms) == 1 else 'their'} trial {span}"
     return Objection(
         f"rewards are not draws from one distribution ({names})",
         f"rewards are not independent draws from one distribution ({names}), as was plain {place}: find out what "

@@ -51,7 +51,7 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
             "rigour": asked.rigour,
             "task": asked.task,
             "answer_name": asked.answer_name,
-            "sought": said["Sought"],
+            "sought": said["Question"],
             "method": said["Method"],
             "direction": search.direction,
             "about_risk": asked.about_risk,

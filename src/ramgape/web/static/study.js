@@ -51,7 +51,7 @@ function takeFrame(frame) {
   document.title = `${frame.name} - ramgape`;
   trials.arms(frame.arms);
   drawCode(frame);
-  byId("asked").replaceChildren(...facts([["Sought", frame.sought], ["Goal", frame.goal.words], ["Method", frame.method], ...frame.settings, ["Created", day(frame.created_at)], ...(frame.retired.length ? [["Retired arms", frame.retired.join(", ")]] : [])]));
+  byId("asked").replaceChildren(...facts([["Question", frame.sought], ["Goal", frame.goal.words], ["Method", frame.method], ...frame.settings, ["Created", day(frame.created_at)], ...(frame.retired.length ? [["Retired arms", frame.retired.join(", ")]] : [])]));
   byId("specification").replaceChildren(code(JSON.stringify(frame.specification, null, 2), "the specification"));
   for (const [id, file] of [["save-csv", "/export.csv"], ["save-json", ""], ["save-report", "/report.html"]]) byId(id).href = `${API}${path}${file}`;
   byId("save-json").download = `${slug()}.json`;
