@@ -182,8 +182,11 @@ def readme(file: Path) -> None:
     }
     ours = ramgape.identify(data.ask, data.arms, **search)
     equal = ramgape.identify(data.ask, data.arms, policy="round-robin", **search)
-    means = {name: sum(data.ask(name, item) for item in data.items) / len(data.items) for name in data.arms}
-    names = sorted(data.arms, key=means.__getitem__)
+    behind = {
+        arm["name"]: arm["objectives"]["mean(reward)"]["behind"] or {"estimate": 0.0, "low": 0.0, "high": 0.0}
+        for arm in ours.to_dict()["arms"]
+    }
+    names = sorted(behind, key=lambda name: -float(behind[name]["estimate"]))
     with style.applied():
         figure = style.new_figure(10, 3.6)
         left, right = figure.subplots(1, 2, sharey=True)
@@ -191,16 +194,16 @@ def readme(file: Path) -> None:
         left.barh(names, [ours.arm(name).trials for name in names], height=0.45, color="#2166ac", label="ramgape")
         left.set_title(f"Calls until proved: {ours.trials:,} instead of {equal.trials:,}", loc="left")
         left.set_xlabel("Calls per prompt")
-        left.legend(loc="lower right")
-        best = max(means.values())
+        left.legend(loc="lower left", bbox_to_anchor=(0.42, 0.03), frameon=True, framealpha=1.0)
         for name in names:
-            chosen = name in ours.answer
-            right.plot(
-                [100 * (best - means[name])], [name], **style.MARKS["in" if chosen else "out"].points(style.MARKER_SIZE)
-            )
-        right.axvspan(0, 5, color="#2166ac", alpha=0.08)
-        right.set_title(f"Answer: {', '.join(ours.answer)}, or within 5 points of it", loc="left")
-        right.set_xlabel("Points behind the best on all 500 questions  (left is better)")
+            found = {key: 100 * float(value) for key, value in behind[name].items()}
+            mark = style.MARKS["in" if name in ours.answer else "out"].points(style.MARKER_SIZE)
+            right.plot([found["low"], found["high"]], [name, name], color="#8a949e", linewidth=1.5, zorder=1)
+            right.plot([found["estimate"]], [name], **mark)
+        right.axvline(0.0, color="#2166ac", linewidth=1.0, alpha=0.5, zorder=0)
+        sure = 100 * float(ours.certified_epsilon or 0.0)
+        right.set_title(f"Answer: {', '.join(ours.answer)}, or within {sure:.1f} points of it", loc="left")
+        right.set_xlabel("Points behind, with 95% interval (left is better)")
     figure.savefig(file, dpi=110)
 
 
