@@ -78,7 +78,7 @@ def test_an_answer_waits_for_the_earlier_ones_of_all_arms(create: Make, tmp_path
     assert all(study.tell(pulls[place], 0.5) for place in (2, 1, 4))
     report = study.report()
     assert (report.told, report.held, report.pending) == (0, 3, 3)
-    assert report.to_dict()["held"] == 3
+    assert report.to_dict()["study"]["held"] == 3
     assert "3 waiting for earlier trials" in " ".join(str(report).split())
     study.tell(pulls[0], 0.25)
     assert told(study, tmp_path) == [pull.id for pull in pulls[:3]]
@@ -99,7 +99,7 @@ def test_a_study_may_count_as_results_come_in(create: Make, tmp_path: Path) -> N
     words = "the time a trial takes is unrelated to its reward (results counted as they came in)"
     assert result.goal_reached
     assert result.conditions == [words]
-    assert f", if {words}" in result.sentence
+    assert words in " ".join(str(result).split())
     assert f", and if {words}: " in result.guarantee
     assert any(words in warning for warning in result.warnings)
     assert result.to_dict()["quality"]["overtaken"]
@@ -364,7 +364,7 @@ def test_a_trial_without_a_lease_is_named_while_results_wait_for_it(create: Make
     clock.passes(1e9)
     report = study.report()
     assert (report.held, report.waits_for) == (3, (lost.id, lost.arm, "node-7"))
-    assert f"trial {lost.id} ({lost.arm}, worker node-7), which has no lease" in str(report)
+    assert f"trial {lost.id} ({lost.arm}, worker node-7), which has no lease" in " ".join(str(report).split())
     assert ramgape.Report.from_dict(report.to_dict()).waits_for == report.waits_for
     study.give_back(lost.id)
     assert (study.report().held, study.report().waits_for) == (0, None)

@@ -76,7 +76,7 @@ def test_numbers_as_they_come(study: ramgape.Study, tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("arm,reward\nA, 5e-1\nB,\N{NO-BREAK SPACE}+.25\n", encoding="utf-8")
     found = call("analyze", str(log), *COLUMNS, "--json", "--delta", "0.0_5")
-    assert [arm["mean"] for arm in json.loads(found.stdout)["arms"]] == [0.5, 0.25]
+    assert [arm["objectives"]["mean(reward)"]["estimate"] for arm in json.loads(found.stdout)["arms"]] == [0.5, 0.25]
     assert study.import_csv(log) == 2
 
 
