@@ -48,10 +48,11 @@ def finish(study: Study, count: int = 1) -> ramgape.Result:
 
 def unlike(result: ramgape.Result) -> dict[str, Any]:
     """What a study that was extended and one that asked for that from the start have in common."""
-    shown = {key: value for key, value in result.to_dict().items() if key != "extensions"}
-    guarantee = result.guarantee.partition(" The paper's Theorem 1")[0]
-    certified = shown["certified"] and shown["certified"] | {"guarantee": guarantee}
-    return shown | {"guarantee": guarantee, "certified": certified}
+    shown = result.to_dict()
+    del shown["details"]["extensions"]
+    guarantee = {"guarantee": result.guarantee.partition(" The paper's Theorem 1")[0]}
+    certified = shown["certified"] and shown["certified"] | guarantee
+    return shown | {"details": shown["details"] | guarantee, "certified": certified}
 
 
 def in_memory(name: str = "coins", **options: Any) -> Study:
@@ -184,9 +185,8 @@ def test_what_came_late_counts_from_then_on(create: Callable[..., Study], storag
     assert study.extend(epsilon=0.2)
     report = study.report(expect=False)
     assert (report.late, report.result.samples, report.done) == (0, report.told, False)
-    assert report.to_dict()["extensions"][0]["told"] == report.told
-    assert "after" in str(report)
-    assert "from an answer within 0.4 (reached)" in " ".join(str(report).split())
+    assert report.to_dict()["details"]["extensions"][0]["told"] == report.told
+    assert "from an answer within 0.4 (reached)" in " ".join(report.explain().split())
     assert ramgape.Result.from_dict(report.result.to_dict()) == report.result
     if storage is not None:
         with Study.load("coins", storage) as again:
@@ -265,5 +265,5 @@ def test_extending_from_the_shell(tmp_path: Path) -> None:
     told = json.loads(call("study", "extend", "coins", "--budget", "30", "--json", *place).stdout)
     assert told == {"name": "coins", "epsilon": None, "budget": 30, "done": False}
     assert call("study", "extend", "coins", "--budget", "5", *place).exit_code == 2
-    shown = call("study", "show", "coins", *place).stdout.replace("│", " ")
+    shown = call("study", "show", "coins", "--explain", *place).stdout
     assert "from a budget of 10" in " ".join(shown.split())

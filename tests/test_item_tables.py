@@ -89,8 +89,11 @@ def test_a_wide_file() -> None:
         10_000,
         10_000,
     )
-    shown = call("analyze", str(DIGITS), *WIDE, "--items", "population").stdout
-    assert "Exact, since each of these 1,000 items has been asked" in " ".join(shown.split()).replace(" │ │ ", " ")
+    shown = " ".join(call("analyze", str(DIGITS), *WIDE, "--items", "population").stdout.split())
+    assert shown.startswith("Choose SVC. It has the highest mean. This is exact: every item was asked of every option.")
+    assert "CSV, a column an arm, items in column" in shown
+    explained = call("analyze", str(DIGITS), *WIDE, "--items", "population", "--explain").stdout
+    assert "Exact, since each of these 1,000 items has been asked" in " ".join(explained.split())
 
 
 def test_a_wide_file_of_moments(tmp_path: Path) -> None:

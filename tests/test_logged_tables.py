@@ -18,6 +18,7 @@ from ramgape import InvalidData, InvalidReward, InvalidSpec, RamgapeWarning, Unk
 from ramgape.data.missing import is_missing
 from ramgape.data.reading import Analysis
 from ramgape.questions import make_question
+from ramgape.search.result import updated
 from tests.cli_support import call, call_json, complaint
 
 BOUNDED: dict[str, Any] = {"reward_range": (0.0, 1.0)}
@@ -68,6 +69,17 @@ class PolarsColumn:
 # ------------------------------------------------------------------------------------------ tables
 
 
+def of_file(analysis: Analysis) -> dict[str, Any]:
+    """What the command says of the same data in a plain file."""
+    understood = "CSV, arms in column 'arm', rewards in column 'reward'"
+    return replace(analysis.named("reward"), understood=understood).to_dict()
+
+
+def means_of(found: dict[str, Any]) -> dict[str, tuple[int, float]]:
+    """Trials and mean of each arm, of what a command wrote."""
+    return {arm["name"]: (arm["trials"], arm["objectives"]["mean(reward)"]["estimate"]) for arm in found["arms"]}
+
+
 def test_every_form_of_the_same_data_says_the_same(tmp_path: Path) -> None:
     log = log_of(60)
     expected = analyze(log, **BOUNDED).to_dict()
@@ -88,11 +100,7 @@ def test_every_form_of_the_same_data_says_the_same(tmp_path: Path) -> None:
     for table in (pd.DataFrame(lists), lists, {arm: np.array(each) for arm, each in lists.items()}, Polars(lists)):
         assert analyze(table, **BOUNDED, shared=False).to_dict() == expected
     frame.to_csv(tmp_path / "log.csv", index=False)
-    assert call_json("analyze", str(tmp_path / "log.csv"), *COLUMNS) == {
-        **expected,
-        "reward_name": "reward",
-        "understood": "CSV, arms in column 'arm', rewards in column 'reward'",
-    }
+    assert call_json("analyze", str(tmp_path / "log.csv"), *COLUMNS) == of_file(analyze(log, **BOUNDED))
 
 
 def test_names_are_texts_and_flags_are_numbers() -> None:
@@ -278,12 +286,12 @@ def test_the_columns_of_a_file(tmp_path: Path, text: str, said: str) -> None:
         [said] if said else []
     )
     found = json.loads(given.stdout)
-    assert {arm["name"]: (arm["pulls"], arm["mean"]) for arm in found["arms"]} in (
+    assert means_of(found) in (
         {"A": (400, 0.5), "B": (400, 0.25)},
         {"A": (400, 0.5), "1": (400, 0.25)},
         {"1": (400, 0.5), "2": (400, 0.25)},
     )
-    assert found["reward_name"] == ("reward" if "reward" in head else "score")
+    assert found["details"]["reward_name"] == ("reward" if "reward" in head else "score")
 
 
 @pytest.mark.parametrize(
@@ -338,12 +346,13 @@ def test_words_for_true_and_false_are_rewards(tmp_path: Path, words: tuple[str, 
     file = tmp_path / "log.csv"
     file.write_text("arm,reward\n" + f"A,{yes}\nB,{no}\nA,\nB,{yes}\nA,{yes}\nB,NA\n" * 200)  # more than one part
     found = call_json("analyze", str(file), "--na", "NA")
-    assert {arm["name"]: (arm["pulls"], arm["mean"]) for arm in found["arms"]} == {"A": (400, 1.0), "B": (400, 0.5)}
+    assert means_of(found) == {"A": (400, 1.0), "B": (400, 0.5)}
     assert found["data"]["missing"] == {"A": 200, "B": 200}
     file.write_text("model,won\n" + f"A,{yes}\nB,{no}\n" * 20)  # a column of numbers, for whoever looks for one
-    assert call_json("analyze", str(file))["reward_name"] == "won"
+    assert call_json("analyze", str(file))["details"]["reward_name"] == "won"
     file.write_text(f"A,B,C\n{no},0.25,1\n{yes},0.75,0\n" + f"{yes},0.5,1\n" * 600)  # each column by itself
-    means = {arm["name"]: round(arm["mean"] * 602, 6) for arm in call_json("analyze", str(file), "--wide")["arms"]}
+    found = call_json("analyze", str(file), "--wide")
+    means = {name: round(mean * 602, 6) for name, (_, mean) in means_of(found).items()}
     assert means == {"A": 601.0, "B": 301.0, "C": 601.0}
 
 
@@ -407,7 +416,8 @@ def test_missing_rewards_are_left_out_counted_and_reported_by_arm(nothing: Any) 
     for analysis in found:
         assert (analysis.rows, analysis.skipped, analysis.missing) == (6, 2, {"a": 1, "lost": 1})
         assert analysis.to_dict()["arms"] == expected.to_dict()["arms"]
-        assert "Data:      6 rows, 2 of them left out without a reward (lost 100.0%, a 33.3%)" in str(analysis)
+        said = " ".join(str(analysis).split())
+        assert "Data: 6 rows, 2 of them left out without a reward (lost 100.0%, a 33.3%)" in said
         assert "2 rows without a reward were left out: what is said holds only if" in analysis.result.warnings[-1]
         assert list(analysis.to_frame()["missing"]) == [1, 1, 0]
         assert Analysis.from_dict(json.loads(analysis.to_json())).to_dict() == analysis.to_dict()
@@ -441,10 +451,10 @@ def test_the_command_leaves_out_what_is_said_to_be_missing(tmp_path: Path) -> No
         "analyze", str(file), *COLUMNS, "--na", "NA"
     )
     shown = " ".join(call("analyze", str(file), *COLUMNS, "--na", "NA,nan").stdout.replace("│", " ").split())
-    assert "Data 16 rows, 8 of them left out without a reward (C 100.0%, B 50.0%, A 33.3%)" in shown
+    assert "'reward'; 16 rows, 8 of them left out without a reward (C 100.0%, B 50.0%, A 33.3%)" in shown
     numbers = "arm,reward\nA,0.5\nB,-999\nB,0.5\nA,0.25\n"
     file.write_text(numbers)
-    assert call_json("analyze", str(file), *COLUMNS, "--na", "-999")["missing"] == {"B": 1}
+    assert call_json("analyze", str(file), *COLUMNS, "--na", "-999")["data"]["missing"] == {"B": 1}
     file.write_text("Date,A,B\n2024-01-01,0.5,0.25\n2024-01-02,0.75,0.5\n")
     wide = ("analyze", str(file), "--wide", "--reward-range", "0", "1")
     found = call_json(*wide)
@@ -470,8 +480,7 @@ def test_arms_are_left_out_by_name(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     long_frame(log).to_csv(file, index=False)
     found = call_json("analyze", str(file), *COLUMNS, "--exclude", "poor", "--exclude", "broken")
-    of_file = {"reward_name": "reward", "understood": "CSV, arms in column 'arm', rewards in column 'reward'"}
-    assert found == {**analyze(log, **BOUNDED, exclude=["poor", "broken"]).to_dict(), **of_file}
+    assert found == of_file(analyze(log, **BOUNDED, exclude=["poor", "broken"]))
     assert call_json("analyze", str(file), *COLUMNS, "--only", "wild", "--only", "steady") == found
     several = complaint("analyze", str(file), *COLUMNS, "--exclude", "broken", "--exclude", "poor,wild")
     assert several.strip().endswith("got 'poor,wild'; several: in a list, in a command once for each")
@@ -490,15 +499,16 @@ def test_thin_arms_are_listed_apart(options: dict[str, Any]) -> None:
     expected = analyze(log_of(100), **options)
     assert (analysis.thin, analysis.min_rows, analysis.without_thin) == ({"thinner": 1, "thin": 3}, 4, None)
     assert (analysis.rows, analysis.skipped, analysis.missing) == (305, 1, {"thinner": 1})
-    assert replace(analysis.result, guarantee="", warnings=()) == replace(expected.result, guarantee="", warnings=())
+    without = {"guarantee": "", "warnings": ()}
+    assert updated(analysis.result, **without) == updated(expected.result, **without)
     assert analysis.result.guarantee == (
         f"{expected.result.guarantee} Arms with fewer than 4 rows were left out (thinner, thin): this holds for the "
         "others if how many rows an arm has does not depend on its rewards."
     )
     assert analysis.incomplete == expected.incomplete
     assert analysis.next_pulls == expected.next_pulls
-    said = "Thin:      left out, with fewer than 4 rows: thinner (1 row), thin (3 rows)"
-    assert said in str(analysis)
+    said = "Thin:        left out, with fewer than 4 rows: thinner (1 row), thin (3 rows)"
+    assert said in analysis.explain()
     untouched = analyze(log_of(100), **options, min_rows=5)
     assert (untouched.thin, untouched.result) == ({}, expected.result)
 
@@ -528,10 +538,11 @@ def test_a_certificate_without_thin_arms() -> None:
     alone = analyze({name: log[name] for name in "ABC"}, **options).result  # whose delta is shared among three
     assert alone.certified_epsilon is not None
     assert alone.certified_epsilon < apart.certified_epsilon
-    words = " ".join(str(analysis).split())
+    assert "Without thinner and thin, which have few rows, it is right within" in " ".join(str(analysis).split())
+    words = " ".join(analysis.explain().split())
     assert "Thin: 2 arms with few rows spoil the certificate: thinner (40 rows), thin (90 rows)." in words
     assert "since delta is shared among all 5 arms. (To leave these out: min_rows=91, or --min-rows 91.)" in words
-    assert analysis.to_dict()["without_thin"]["arms"] == {"thinner": 40, "thin": 90}
+    assert analysis.to_dict()["data"]["without_thin"]["arms"] == {"thinner": 40, "thin": 90}
     assert Analysis.from_dict(json.loads(analysis.to_json())) == analysis
     assert analyze(log, **options, min_rows=91).without_thin is None
 
