@@ -133,7 +133,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def worker_file(words: list[str]) -> StudyFile:
     """What `study work NAME -- WORDS` runs."""
-    study = cast(Study, SimpleNamespace(arms=("a",), name="x"))
+    study = cast(Study, SimpleNamespace(arms=("a",), name="x", measured=None))
     return file_for_worker(words, study, "output", 60.0)
 
 
