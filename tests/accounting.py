@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ramgape import Pull, Result, Study, list_studies
 from ramgape.search.quality import TrialQuality
+from ramgape.search.result import updated
 from ramgape.studies.exchange import read_pull_id, seed_of
 from tests.study_processes import ARMS, ELSEWHERE, reward_of
 
@@ -163,4 +164,4 @@ def _check_answer(study: Study, rows: list[dict[str, Any]], options: dict[str, A
 def _counted(result: Result) -> Result:
     """What follows from the rewards alone: of trials that gave none, only the study knows."""
     certified = None if result.certified is None else replace(result.certified, guarantee="", assumptions=())
-    return replace(result, quality=TrialQuality(), warnings=(), guarantee="", certified=certified)
+    return updated(result, quality=TrialQuality(), warnings=(), guarantee="", certified=certified)
