@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from ramgape.questions import Boxes, Question, Wanted, make_question
 from ramgape.questions.question import Places
 from ramgape.search.engine import Engine
 from ramgape.search.policy_state import PolicyState
+from ramgape.search.result import updated
 from ramgape.search.spec import make_spec
 from ramgape.simulation.simulation import simulated_spec, watch
 
@@ -62,7 +62,7 @@ def by_doubt(state: PolicyState) -> int:
 
 
 def same_but_for_the_name(result: ramgape.Result, name: str) -> ramgape.Result:
-    return dataclasses.replace(result, policy=name)
+    return updated(result, policy=name)
 
 
 # --------------------------------------------------------------------------------------- policies
@@ -84,7 +84,7 @@ def test_identify_asks_it_as_well(goal: dict[str, Any]) -> None:
     asked: dict[str, Any] = {"reward_range": (0, 1), "risk": INSTANCE.risk, "alarm": "off"}  # as simulations are
     found = identify(pull, INSTANCE.names, policy=own_ramgape, seed=3, **asked, **goal)
     simulated = simulate(INSTANCE, policy=own_ramgape, seed=3, **goal)
-    assert found == dataclasses.replace(simulated, truth=None)
+    assert found == updated(simulated, truth=None)
 
 
 def test_it_is_watched_like_one_of_ours() -> None:
@@ -193,7 +193,7 @@ def test_a_study_is_not_opened_where_its_policy_is_unknown(tmp_path: Path, monke
 def compare_best(arms, memory, search, problem, changed):  # type: ignore[no-untyped-def]
     """The arm whose mean is nearest to being proved the best, and what keeps it from that."""
     for arm in range(len(arms)):
-        if arms[arm].pulls < problem.initial_trials:
+        if arms[arm].pulls < problem.initial_pulls:
             return
     search.ready = 1
     best = -1

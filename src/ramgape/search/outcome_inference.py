@@ -739,7 +739,7 @@ def answer_sentence(
             if inside
         ]
         text = f"keep {list_all(details) if len(details) <= 4 else list_names(names)}{_dropped(out)}"
-        if claimed and engine.common_epsilon and len(names) > 1:
+        if claimed and engine.common_epsilon and len(names) > 1 and any(map(words.tolerance, spec.objectives)):
             close = f"and none beats another by {words.allowed(spec.objectives)}"
     elif isinstance(question, CheapestOf):
         quality, cost = spec.objectives
