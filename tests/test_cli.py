@@ -195,7 +195,9 @@ def test_one_run_shows_the_result() -> None:
     assert result.exit_code == 0
     assert result.stderr == ""
     first, second = expected.answer
-    assert f"Keep {first} (highest mean) and {second} (lowest risk); drop the other 8." in result.stdout
+    assert (
+        f"Keep {first} (highest measured mean) and {second} (lowest measured risk); drop the other 8." in result.stdout
+    )
     assert f"{expected.trials:,} trials of 10 options" in result.stdout
     assert "(95% sure)" in result.stdout
     assert result.stdout.endswith("Exact statement: add --explain\n")
@@ -603,8 +605,8 @@ def test_the_demo_tells_and_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (tmp_path / "ramgape-demo.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in tmp_path.iterdir()] == ["ramgape-demo.png"]
     words = " ".join(result.stdout.split())
-    assert "Keep Fast Fox (lowest mean)" in words
-    assert "Steady Snail (lowest std)" in words
+    assert "Keep Fast Fox (lowest measured mean)" in words
+    assert "Steady Snail (lowest measured std)" in words
     assert "ramgape-demo.png" in words
     assert all(f" ramgape {command} " in words for command in ("run", "analyze", "simulate"))
     assert max(map(len, result.stdout.splitlines())) <= 80
@@ -672,7 +674,7 @@ def test_help(arguments: tuple[str, ...]) -> None:
     if arguments in ((), ("simulate",)):
         assert "Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted" in words
     if arguments == ("simulate",):
-        promised = "policy bound epsilon delta budget exploration rho runs seed jobs max-pulls json"
+        promised = "policy bound epsilon delta budget exploration risk alpha runs seed jobs max-trials json"
         assert [name for name in promised.split() if f"--{name} " not in words] == []
 
 
@@ -692,5 +694,5 @@ def test_help_imports_no_command() -> None:
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     modules = printed.splitlines()[-1].split()
     loaded = {name.removeprefix("ramgape.cli.") for name in modules if name.startswith("ramgape.cli.")}
-    assert loaded == {"commands", "errors", "streams", "table"}
+    assert loaded == {"commands", "command_table", "errors", "help", "streams"}
     assert "numpy" not in modules

@@ -8,7 +8,7 @@ from ramgape.core.kernel import PACKAGE
 from ramgape.simulation.kept import sources
 
 # What jobs import although it decides no number: texts, errors, how results are shown, how interrupts are waited for.
-WORDS = ("errors.py", "views/", "common/formatting.py", "common/interrupts.py", "common/plane.py")
+WORDS = ("errors.py", "views/", "common/formatting.py", "common/interrupts.py", "common/plane.py", "common/terminal.py")
 # What may change without anything being computed again.
 ELSEWHERE = ("cli/", "commands/", "storage/", "studies/", "views/")
 

@@ -525,7 +525,8 @@ def test_a_study_runs_and_is_there_afterwards(write: Callable[..., Path], tmp_pa
     path = write()
     first = call(path)
     assert first.exit_code == 0, first.output
-    assert "Pareto set: high (1 of 2 arms), after 8 pulls" in first.stdout
+    assert "Study mine: done\nBest guess: high (highest measured mean and lowest measured risk)" in first.stdout
+    assert "8 trials of 2 options" in first.stdout
     assert first.stderr == ""
     assert ramgape.Study.load("mine", f"sqlite:///{tmp_path / 'studies.db'}").result().front == ("high",)
     again = report(path)
@@ -553,7 +554,8 @@ def test_an_arm_that_fails_again_and_again(write: Callable[..., Path], tmp_path:
     assert "FailedTrial: exit code 1; stderr ends with" in result.stderr
     assert "missing-file" in result.stderr
     assert "mend the command in" in result.stderr
-    assert "Pareto set: " in result.stdout
+    assert "Study mine: in progress" in result.stdout
+    assert "low failed 2 times, high never" in " ".join(result.stdout.split())
     (tmp_path / "missing-file").write_text("")
     mended = report(path)
     assert (mended["done"], mended["told"], mended["failed"]) == (True, 8, 2)
@@ -577,8 +579,9 @@ def test_a_broken_command_is_an_error_and_no_slow_arm(command: str, write: Calla
 def test_an_output_that_is_out_of_range_has_failed(write: Callable[..., Path]) -> None:
     found = report(write(STUDY + 'failure = "worst"\n', ARMS.replace("echo 0.25", "echo 1.5")))
     arms = {arm["name"]: arm for arm in found["arms"]}
-    assert arms["low"]["mean"] == 0.0
-    assert arms["low"]["failed"] == arms["low"]["pulls"] > 0
+    assert arms["low"]["objectives"]["mean(reward)"]["estimate"] == 0.0
+    assert found["study"]["arms_failed"] == {"low": arms["low"]["trials"], "high": 0}
+    assert arms["low"]["trials"] > 0
     assert "reward must be a number from 0 to 1, got 1.5" in found["study"]["failures"][0]["reason"]
 
 
@@ -602,14 +605,14 @@ def test_times_and_timeouts(write: Callable[..., Path]) -> None:
     assert "each counts as the worst time there is, 2 s" in result.stderr
     assert "of 'endless'" in result.stderr
     found = report(write(TIMED + "retries = 2\n", arms))
-    means = {arm["name"]: arm["mean"] for arm in found["arms"]}
+    means = {arm["name"]: arm["objectives"]["mean(elapsed)"]["estimate"] for arm in found["arms"]}
     assert means["endless"] == 2.0
     assert 0.0 < means["quick"] < 1.0 < means["broken"]
-    failed = {arm["name"]: arm["failed"] for arm in found["arms"]}
+    failed = found["study"]["arms_failed"]
     assert f"endless: FailedTrial: timeout after 2 s; nothing on stderr ({failed['endless']} times)" in result.stderr
     assert "exit code 7" in result.stderr
     assert found["answer"] == ["quick"]
-    assert found["direction"] == "minimize"
+    assert found["settings"]["direction"] == "minimize"
     assert (found["details"]["noise"], found["details"]["reward_range"]) == ("unknown", None)
     assert found["details"]["rigour"] == "approximate"
 

@@ -158,7 +158,7 @@ def sort() -> None:
     commands = ["sleep 0.2", "sleep 0.001", "-N", "-r", "2"]
 
     def rows(text: str) -> list[str]:
-        return re.findall(r"│ (sleep [\d.]+) ", text.partition("───")[2])
+        return re.findall(r"^\s*(sleep [\d.]+)  ", text.partition("distribution")[2], re.MULTILINE)
 
     assert rows(call(*commands).stdout) == ["sleep 0.001", "sleep 0.2"]
     assert rows(call(*commands, "--sort", "command").stdout) == ["sleep 0.2", "sleep 0.001"]

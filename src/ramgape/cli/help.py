@@ -39,7 +39,8 @@ def help_lines(command: Any, ctx: Any, width: int) -> Iterator[str]:
 
 def described(text: str, width: int) -> Iterator[str]:
     """Paragraphs; examples and what is indented keep their lines."""
-    for paragraph in filter(None, re.split(r"\n\s*\n", inspect.cleandoc(text))):
+    text = inspect.cleandoc(text).replace("[/bold]\n[bold]    ", " ")  # an example on two lines
+    for paragraph in filter(None, re.split(r"\n\s*\n", text)):
         running: list[str] = []
         for line in paragraph.replace("\b\n", "").split("\n"):
             plain = COMMAND.sub("", line).replace("\\[", "[").rstrip()
@@ -47,11 +48,27 @@ def described(text: str, width: int) -> Iterator[str]:
             if example or line.startswith("  "):
                 yield from filled(running, width)
                 running = []
-                yield f" \x1b[1m{plain}\x1b[0m" if example else f" {plain}"
+                yield from example_lines(plain, width) if example else [f" {plain}"]
             else:
                 running.append(plain)
         yield from filled(running, width)
         yield ""
+
+
+def example_lines(typed: str, width: int) -> Iterator[str]:
+    """What one may type, on lines that a shell reads as one; an option stays with its value.
+
+    >>> [line[5:-4] for line in example_lines("ramgape run 'sort a' -w 3", 19)]
+    ['ramgape run \\\\', "    'sort a' \\\\", '    -w 3']
+    """
+    lines = [""]
+    for part in re.findall(r"(?:-\S+ (?!-))?(?:'[^']*'|\S)+", typed):
+        if lines[-1] and len(lines[-1]) + len(part) + 3 > width:
+            lines[-1] += " \\"
+            lines.append(4 * " " + part)
+        else:
+            lines[-1] += f" {part}" if lines[-1] else part
+    return (f" \x1b[1m{line}\x1b[0m" for line in lines)
 
 
 def filled(lines: list[str], width: int, indent: str = " ") -> list[str]:

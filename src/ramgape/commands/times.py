@@ -14,18 +14,19 @@ import json
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ramgape.assumptions import ASSUMPTIONS, UNKNOWN
-from ramgape.search.explained import Explained, jsonable
+from ramgape.search.explained import SCHEMA_VERSION, Explained, jsonable, versions
 from ramgape.search.outcome import OURS
 
 if TYPE_CHECKING:
     from ramgape.commands.baseline import Baseline
     from ramgape.studies.report import Report
 
+ELAPSED = "mean(elapsed)"  # the objective, in JSON
 LEVEL = math.log(2.0 / 0.05)  # of each end of an interval that misses 5 % of the time
 FIRST_RUNS = ASSUMPTIONS[UNKNOWN].first_looks[0]  # of each command, before an interval is given
 HALVINGS = 40
@@ -214,13 +215,11 @@ class Timing(Explained):
     def to_dict(self) -> dict[str, Any]:
         """The report; each command has what was counted of its runs, and its ratio to the one it is compared with."""
         known = {each.name: each for each in self.times}
-        if self.report is None:
-            low, high = self.fastest.mean_interval
-            arm: dict[str, Any] = {"name": self.fastest.name, "mean": self.fastest.mean, "mean_interval": [low, high]}
-            described: dict[str, Any] = {"trials": len(self.fastest.times), "arms": [arm]}
-        else:
-            described = self.report.to_dict()
-        described["unit"] = "s"
+        told = replace(self, told="usual")._explanation()
+        described = self._alone() if self.report is None else of_elapsed(self.report.to_dict())
+        described |= {"sentence": told.headlines[0], "warnings": told.warnings, "unit": "s"}
+        if described["certified"] is not None:
+            described["certified"]["guarantee"] = dict(told.facts).get("Guarantee", told.headlines[0])
         for arm in described["arms"]:
             each = known[arm["name"]]
             same = each is self.compared
@@ -237,6 +236,58 @@ class Timing(Explained):
             described["baseline"] = self.baseline.to_dict(self)
         found: dict[str, Any] = jsonable(described)
         return found
+
+    def _alone(self) -> dict[str, Any]:
+        """What a result has in JSON, of a single command."""
+        each, known = self.fastest, self.ended == "enough"
+        low, high = each.mean_interval
+        se = each.std / math.sqrt(len(each.times)) if each.times else math.nan
+        wide = max(each.mean - low, high - each.mean)
+        asked = (self.tolerance or math.nan) * each.mean
+        assumptions = ["independent runs from one distribution"]
+        certified = {
+            "tolerance": {ELAPSED: wide},
+            "factor": wide / asked,
+            "confidence": 0.95,
+            "kind": "asymptotic",
+            "assumptions": assumptions,
+        }
+        mean = {"estimate": each.mean, "se": se, "low": low, "high": high, "behind": None, "at_most_behind": None}
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "sentence": "",
+            "status": "certified" if known else "undecided",
+            "answer": [each.name],
+            "question": "mean",
+            "certified": certified if math.isfinite(wide) else None,
+            "trials": len(each.times),
+            "objectives": [{"text": ELAPSED, "direction": "minimize", "epsilon": asked, "unit": "s"}],
+            "constraints": [],
+            "arms": [{"name": each.name, "trials": len(each.times), "objectives": {ELAPSED: mean}, "constraints": {}}],
+            "warnings": [],
+            "versions": versions(),
+        }
+
+
+def of_elapsed(described: dict[str, Any]) -> dict[str, Any]:
+    """What a study has in JSON, with the name and the unit of its only outcome.
+
+    >>> described = {"objectives": [{"text": "mean(reward)", "unit": None}], "arms": [], "certified": None}
+    >>> of_elapsed(described)["objectives"]
+    [{'text': 'mean(elapsed)', 'unit': 's'}]
+    """
+
+    def renamed(numbers: Mapping[str, Any]) -> dict[str, Any]:
+        return {text.replace("(reward)", "(elapsed)"): number for text, number in numbers.items()}
+
+    objectives = [
+        {**each, "text": each["text"].replace("(reward)", "(elapsed)"), "unit": "s"} for each in described["objectives"]
+    ]
+    arms = [{**arm, "objectives": renamed(arm["objectives"])} for arm in described["arms"]]
+    certified = described["certified"]
+    if certified is not None:
+        certified = {**certified, "tolerance": renamed(certified["tolerance"])}
+    return {**described, "objectives": objectives, "arms": arms, "certified": certified}
 
 
 def measure(

@@ -162,6 +162,8 @@ class Pairs:
     def ahead(self, one: int, other: int, objective: int, lead: float, level: float) -> bool:
         """Whether it is verified that an arm is ahead of another by more than `lead`."""
         arms, memory = self._rows.arms, self._rows.memory
+        if arms[one].cut > 0:
+            return False  # its true rewards may be far lower than those that were cut off
         call = self._kernels[objective]
         if call is None or not math.isfinite(level):
             return self._boxes(one, other, objective) > lead

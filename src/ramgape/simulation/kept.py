@@ -26,6 +26,8 @@ NUMBERS = (
     "common/exact.py",
     "common/extras.py",
     "common/files.py",
+    "common/lazy.py",
+    "common/old_names.py",
     "common/parsing.py",
     "common/whole_files.py",
     "core",
