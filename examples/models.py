@@ -10,7 +10,6 @@ The study is in models.db: stop it with Ctrl-C, start it again, and it goes on. 
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import ramgape
-from ramgape.views.plots import crosses, style
 
 TRAINED_ON = 15  # wines, five of each grower
 MODELS: dict[str, Callable[[int], Any]] = {
@@ -57,20 +55,6 @@ def train(name: str, rng: np.random.Generator) -> float:
     return float(model.score(unseen, sought))
 
 
-def draw(result: ramgape.Result) -> None:
-    """Means against risks, in models.png; without intervals, which after so few trials would fill the picture."""
-    arms = [replace(arm, mean_interval=(arm.mean,) * 2, risk_interval=(arm.risk,) * 2) for arm in result.arms]
-    limits = crosses.window([arm.mean for arm in arms], []), crosses.window([arm.risk for arm in arms], [])
-    with style.applied():
-        figure = style.new_figure()
-        axes = figure.add_subplot()
-        axes.set_title(f"Twelve models, {result.samples:,} training runs", loc="left")
-        crosses.draw_crosses(axes, arms, front=result.front, limits=limits, panel=True)
-        axes.set_xlabel("Mean accuracy  (higher is better →)")
-        axes.set_ylabel("Minus the mean accuracy of the worst tenth  (← lower is better)")
-    style.save(figure, "models.png")
-
-
 def main(name: str, budget: int) -> None:
     """Make the trials that are still to be made, and show what they say."""
     with ramgape.Study.create(
@@ -85,7 +69,7 @@ def main(name: str, budget: int) -> None:
         result = study.run(train)
     print(result)
     print("If it must be one:", result.best(rho=0.1))
-    draw(result)
+    result.save_plot("models.png")
     print("written: models.png")
 
 

@@ -117,7 +117,7 @@ def main() -> None:
     everything = len(QUESTIONS) * sum(prices.values())
     print(f"\nSpent {result.spent:.1f} cents; to ask all of all would have cost {everything:.1f}.")
     result.save_plot("prompts.png")
-    result.save_html("prompts.html")
+    result.save_report("prompts.html")
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def test_what_is_lost_is_tried_again_and_no_failure(on: Callable[..., None], fai
     with Study.load("lost", url) as study:  # it is kept
         assert study.report().lost == report.lost
         assert ramgape.Report.from_dict(study.report().to_dict()).lost == report.lost
-        assert json.loads(study.report().to_json())["lost"] == report.lost
+        assert json.loads(study.report().to_json())["study"]["lost"] == report.lost
     shown = call("study", "show", "lost", "--storage", url).stdout
     assert f"12 told, {report.lost} lost with their machines" in " ".join(shown.split())
 

@@ -19,9 +19,9 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 # Of each example: what makes it shorter, a line that it prints, and the picture that it writes.
 SHOWN = {
-    "models.py": (["--quick"], "arms), after 96 pulls", "models.png"),
-    "prompts.py": ([], "Best arm: step by step (1 of 8 arms)", "prompts.png"),
-    "quickstart.py": ([], "Pareto set: Adler, Borges, Curie (3 of 4 arms)", "suppliers.png"),
+    "models.py": (["--quick"], "96 trials of 12 options: ", "models.png"),
+    "prompts.py": ([], "Choose step by step. It has the highest mean, or is within 0.0", "prompts.png"),
+    "quickstart.py": ([], "Keep Adler (lowest measured mean), Borges (in between) and Curie (lowest", "suppliers.png"),
     "risks.py": (["4000"], "std  mean-variance   semivariance       entropic           cvar", "risks.png"),
 }
 

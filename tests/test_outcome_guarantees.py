@@ -406,9 +406,9 @@ def test_a_problem_is_drawn_as_it_is_described() -> None:
             },
         ],
     }
-    from ramgape.problems.vector_problems import vector_problem
+    from ramgape.problems.vector_problems import problem_from_dict
 
-    problem = vector_problem(described)
+    problem = problem_from_dict(described)
     assert problem is not None
     drawn = problem.draw(0, np.random.default_rng(1), 4000)
     x, y = np.array(drawn["x"]), np.array(drawn["y"])

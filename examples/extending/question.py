@@ -17,7 +17,7 @@ def compare(arms, memory, search, problem, changed):  # keeps the answer, and by
         row.in_front, row.rival, row.exact = above, arm, 1
         row.doubt = floor - row.mean_low if above else row.mean_high - floor  # below 0: proved
         leader = arm if row.doubt > arms[leader].doubt else leader
-    search.ready = search.samples >= problem.initial_trials * len(arms)
+    search.ready = search.samples >= problem.initial_pulls * len(arms)
     follow(arms, search, problem, leader, arms[leader].doubt)
 
 

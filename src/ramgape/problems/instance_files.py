@@ -49,13 +49,6 @@ from ramgape.problems.environments import DISTRIBUTIONS, Arm, Instance
 from ramgape.problems.mixtures import Mixture
 
 
-def read_instance(path: Path) -> Instance:
-    """The instance that a file describes."""
-    description = parse(path, read_text(path))
-    with inside(str(path)):
-        return instance_from_dict(description, name=path.stem)
-
-
 def instance_from_dict(description: Any, name: str = "instance") -> Instance:
     """The instance that a dict in the form of an instance file describes; `name` if it states none."""
     allowed = 'an object such as {"reward_range": [0, 1], "arms": [...]}'

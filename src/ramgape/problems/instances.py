@@ -17,20 +17,21 @@ import os
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ramgape.errors import InvalidInstance, known_name, require
 from ramgape.problems.environments import Arm, Beta, Gaussian, Instance
-from ramgape.problems.instance_files import instance_from_dict, read_instance
+from ramgape.problems.instance_files import inside, parse, read_text
 from ramgape.problems.random_instances import numbered_alike, random_instance, random_names
-from ramgape.problems.vector_problems import vector_problem
+from ramgape.problems.vector_problems import VectorProblem, problem_from_dict
 from ramgape.risks.table import PAPER_RISK
 
+Source = Instance | VectorProblem | Mapping[str, Any] | str | os.PathLike[str]
 # the bound that the paper's Gaussian experiments take as known
 PAPER_SIGMA_MAX = math.sqrt(0.2)
 
 
-def load_instance(source: Instance | Mapping[str, Any] | str | os.PathLike[str]) -> Instance:
+def load_instance(source: Source) -> Instance:
     """The instance that is meant.
 
     Args:
@@ -48,21 +49,30 @@ def load_instance(source: Instance | Mapping[str, Any] | str | os.PathLike[str])
         Traceback (most recent call last):
         ramgape.errors.UnknownName: ... got 'papr:10'; did you mean 'paper:10'?
     """
-    if isinstance(source, Instance):
-        return source
+    problem = load_problem(source)
     allowed = "one with a single reward: trials with several outcomes are for ramgape.simulate alone"
-    require(vector_problem(source) is None, "the problem", allowed, "several outcomes", InvalidInstance)
+    require(isinstance(problem, Instance), "the problem", allowed, "several outcomes", InvalidInstance)
+    return cast(Instance, problem)
+
+
+def load_problem(
+    source: Instance | VectorProblem | Mapping[str, Any] | str | os.PathLike[str],
+) -> Instance | VectorProblem:
+    """The problem that is meant, of one reward or of several outcomes; as `load_instance`."""
+    if isinstance(source, Instance | VectorProblem):
+        return source
     if isinstance(source, Mapping):
-        return instance_from_dict(source)
-    if isinstance(source, os.PathLike):
-        return read_instance(Path(source))
+        return problem_from_dict(source)
     allowed = "an Instance, a dict, a built-in name or the path of a file"
-    require(isinstance(source, str), "an instance", allowed, source, error=InvalidInstance)
-    names = [*instance_names(), *numbered_alike(source)]
-    if source not in names and means_file(source):
-        return read_instance(Path(source))
-    known_name(source, names, "an instance that is no file")
-    return random_instance(source) if source.startswith("random-") else paper_instance(source)
+    require(isinstance(source, str | os.PathLike), "an instance", allowed, source, error=InvalidInstance)
+    names = [*instance_names(), *numbered_alike(source)] if isinstance(source, str) else []
+    if source not in names and (isinstance(source, os.PathLike) or means_file(source)):
+        path = Path(source)
+        description = parse(path, read_text(path))
+        with inside(str(path)):
+            return problem_from_dict(description, path.stem)
+    name = str(known_name(source, names, "an instance that is no file"))
+    return random_instance(name) if name.startswith("random-") else paper_instance(name)
 
 
 def instance_names() -> list[str]:

@@ -13,13 +13,10 @@ As a file, or as a dictionary:
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +24,8 @@ from numpy.typing import NDArray
 
 from ramgape.errors import InvalidInstance, require
 from ramgape.problems.distribution import Distribution
-from ramgape.problems.instance_files import check_given, check_keys, distribution_from_dict, inside, read_text
+from ramgape.problems.environments import Instance
+from ramgape.problems.instance_files import check_given, check_keys, distribution_from_dict, inside, instance_from_dict
 
 AT_ONCE = 64  # trials of an arm that are drawn together
 
@@ -114,35 +112,27 @@ def _shares(normal: Floats) -> Floats:
     return np.asarray(np.clip(np.array(shares), 1e-300, 1.0 - 2.0**-53))
 
 
-def vector_problem(source: Any) -> VectorProblem | None:
-    """The problem that is meant, if it is one whose trials have several outcomes; None for another one."""
-    if isinstance(source, VectorProblem):
-        return source
-    place = ""
-    if isinstance(source, os.PathLike) or (isinstance(source, str) and source.endswith(".json")):
-        path, place = Path(source), str(source)
-        if not path.is_file():
-            return None
-        try:
-            source = json.loads(read_text(path))
-        except ValueError:
-            return None  # of which a reader of other problems complains
-    arms = source.get("arms") if isinstance(source, Mapping) else None
+def problem_from_dict(description: Any, name: str = "instance") -> Instance | VectorProblem:
+    """The problem that a dictionary in the form of a file describes, of one reward or of several outcomes.
+
+    Args:
+        description: The dictionary.
+        name: Of an instance that states none.
+    """
+    arms = description.get("arms") if isinstance(description, Mapping) else None
     if not isinstance(arms, list) or not any(isinstance(arm, Mapping) and "outcomes" in arm for arm in arms):
-        return None
-    with inside(place or "the problem"):
-        check_keys(source, ("name", "outcomes", "correlation", "arms"))
-        found: dict[str, dict[str, Distribution]] = {}
-        for number, arm in enumerate(arms):
-            what = f"arms[{number}]"
-            require(isinstance(arm, Mapping), what, "an object with a name and outcomes", arm, InvalidInstance)
-            with inside(owner=f"{what}."):
-                check_given(arm, ("name", "outcomes"))
-                check_keys(arm, ("name", "outcomes"))
-            found[str(arm["name"])] = {
-                str(name): distribution_from_dict(each, f"{what}.outcomes.{name}")
-                for name, each in arm["outcomes"].items()
-            }
-        given = source.get("outcomes", {})
-        assumed = {name: tuple(each) if isinstance(each, list) else each for name, each in given.items()}
-        return VectorProblem(found, assumed, source.get("correlation", 0.0), str(source.get("name", "problem")))
+        return instance_from_dict(description, name)
+    check_keys(description, ("name", "outcomes", "correlation", "arms"))
+    found: dict[str, dict[str, Distribution]] = {}
+    for number, arm in enumerate(arms):
+        what = f"arms[{number}]"
+        require(isinstance(arm, Mapping), what, "an object with a name and outcomes", arm, InvalidInstance)
+        with inside(owner=f"{what}."):
+            check_given(arm, ("name", "outcomes"))
+            check_keys(arm, ("name", "outcomes"))
+        found[str(arm["name"])] = {
+            str(name): distribution_from_dict(each, f"{what}.outcomes.{name}") for name, each in arm["outcomes"].items()
+        }
+    given = description.get("outcomes", {})
+    assumed = {name: tuple(each) if isinstance(each, list) else each for name, each in given.items()}
+    return VectorProblem(found, assumed, description.get("correlation", 0.0), str(description.get("name", "problem")))

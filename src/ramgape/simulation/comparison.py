@@ -13,11 +13,10 @@ from typing import Any, Unpack
 
 from ramgape.errors import InvalidSpec, require
 from ramgape.options import Options
-from ramgape.problems.instances import load_instance
+from ramgape.problems.instances import Source, load_instance
 from ramgape.search.explained import Explained
 from ramgape.search.result import Goal
 from ramgape.simulation.replication import Replication, replicate
-from ramgape.simulation.simulation import Source
 from ramgape.statistics.proportions import clopper_pearson, ratio_interval
 from ramgape.trials.pieces import Makers
 

@@ -26,7 +26,7 @@ from ramgape.common.checks import check_many, check_seed, whole
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
 from ramgape.options import PLAN, PLANNED_RUNS, PLANNED_TRIALS, Options, shows_options
 from ramgape.problems.environments import Instance
-from ramgape.problems.instances import load_instance
+from ramgape.problems.instances import Source, load_instance
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.inference import goal_of, rigour_of, risk_label
 from ramgape.search.spec import Spec, parse_share
@@ -44,7 +44,7 @@ from ramgape.simulation.pace import (
 )
 from ramgape.simulation.replication import Replication, replicate
 from ramgape.simulation.runs import Run, Runs
-from ramgape.simulation.simulation import Source, simulated_options, simulated_spec
+from ramgape.simulation.simulation import simulated_options, simulated_spec
 from ramgape.simulation.truth import TrueArms
 from ramgape.statistics.proportions import clopper_pearson
 from ramgape.trials.backend import TrialEngine

@@ -15,13 +15,13 @@ from ramgape.common.checks import check_seed, whole
 from ramgape.common.extras import load_extra
 from ramgape.core.pareto import Mask
 from ramgape.options import SIMULATE, Options, shows_options
-from ramgape.problems.instances import load_instance
+from ramgape.problems.instances import Source, load_instance
 from ramgape.search.explained import Explained, jsonable, restore
 from ramgape.search.inference import goal_of, rigour_of, risk_label
 from ramgape.search.result import ArmTruth, Goal
 from ramgape.simulation.curves import CurvePoint, check_checkpoints, make_curves
 from ramgape.simulation.runs import UNDECIDED, Run, Runs, is_wrong
-from ramgape.simulation.simulation import Source, simulated_spec, warn
+from ramgape.simulation.simulation import simulated_spec, warn
 from ramgape.simulation.sweep import Sweep
 from ramgape.simulation.truth import TrueArms
 from ramgape.statistics.proportions import clopper_pearson

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Unpack, cast
+from typing import Unpack, cast
 
 import numpy as np
 
@@ -17,8 +16,8 @@ from ramgape.core.table import TRACE, Table, new_table
 from ramgape.errors import RamgapeWarning, require
 from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, flatten, options_for, shows_options
 from ramgape.problems.environments import Instance
-from ramgape.problems.instances import load_instance
-from ramgape.problems.vector_problems import VectorProblem, vector_problem
+from ramgape.problems.instances import Source, load_problem
+from ramgape.problems.vector_problems import VectorProblem
 from ramgape.search.engine import COMPILED_AT_A_TIME, Engine
 from ramgape.search.inference import goal_of, infer
 from ramgape.search.naming import named_answer
@@ -34,12 +33,10 @@ from ramgape.trials.progress import Callback, check_callback, progress_of
 
 NOTED = 250_000  # trials up to which a search is made in parts for those who take notes of it
 
-Source = Instance | Mapping[str, Any] | str | os.PathLike[str]
-
 
 @shows_options(SIMULATE)
 def simulate(
-    instance: Source | VectorProblem,
+    instance: Source,
     *,
     seed: int = 0,
     callback: Callback | None = None,
@@ -60,10 +57,9 @@ def simulate(
         >>> result.answer, result.truth.regret
         (('1', '2', '3'), 0.007087498274638535)
     """
-    problem = vector_problem(instance)
-    if problem is not None:
-        return simulate_vectors(problem, options_for(options, SIMULATE), check_seed(seed))
-    known = load_instance(instance)  # type: ignore[arg-type]
+    known = load_problem(instance)
+    if isinstance(known, VectorProblem):
+        return simulate_vectors(known, options_for(options, SIMULATE), check_seed(seed))
     spec = simulated_spec(known, **options)
     seed = check_seed(seed)
     check_callback(callback)
