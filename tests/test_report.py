@@ -109,7 +109,7 @@ def test_a_report_has_everything_and_needs_nothing(tmp_path: Path) -> None:
     assert "&lt;b&gt;$odd$&lt;/b&gt;" in text
     assert "<b>$odd$" not in text
     assert text.count('class="panel ') == len(SHAPES)
-    for word in ("Guarantee", "Certified", "Rigour", "Estimates", "Watched", "Policy", "Bound", "Seed"):
+    for word in ("Guarantee", "Certified", "Rigour", "Estimates", "Drift check", "Policy", "Bound", "Seed"):
         assert f"<dt>{word}</dt>" in text
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text

@@ -308,7 +308,7 @@ def test_a_broken_extra_keeps_its_own_error(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_importing_results_loads_nothing_heavy() -> None:
-    source = Path(ramgape.search.result.__file__).parents[1]
+    source = Path(ramgape.__file__).parents[1]
     heavy = "{'numpy', 'numba', 'rich', 'matplotlib', 'pandas'}"
     program = f"import sys, ramgape.search.result; print(sorted({heavy} & set(sys.modules)))"
     environment = {**os.environ, "PYTHONPATH": str(source)}

@@ -247,7 +247,7 @@ def test_an_analysis_says_what_is_right_without_thin_arms() -> None:
     log = {
         name: generator.normal(mean, 1.0, counts[name]) for name, mean in zip(counts, (1.0, 0.0, 0.5, 0.9), strict=True)
     }
-    analysis = ramgape.analyze(log, task="best")
+    analysis = ramgape.analyze(log, task="best", shared=False)
     assert analysis.without_thin is not None
     assert "Without thin, which has few rows, it is approximately right, with probability 0.95." in analysis.sentence
     assert analysis.to_dict()["sentence"] == analysis.sentence

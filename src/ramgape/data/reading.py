@@ -345,10 +345,13 @@ def cost_of_any_time(once: float, at_any_time: float) -> tuple[str, ...]:
     """What a single look proves more than one of many, in words."""
     if not math.isfinite(once):
         return ("this is one look at a fixed number of trials; do not look again when there are more",)
-    many = f"within {round_up(at_any_time)}" if math.isfinite(at_any_time) else "nothing yet"
+    now, many = (
+        "nothing yet" if not math.isfinite(each) else f"it within {round_up(each)}" if each > 0.0 else "it exactly"
+        for each in (max(once, 0.0), max(at_any_time, 0.0))
+    )
     return (
-        f"this is one look at a fixed number of trials, and proves the answer within {round_up(once)}; checked at any "
-        f"time, however often, the same data prove {many}",
+        f"this is one look at a fixed number of trials, and proves the answer {now.removeprefix('it ')}; checked at "
+        f"any time, however often, the same data prove {many}",
     )
 
 

@@ -175,24 +175,28 @@ class Best(Question):
             return np.full(len(answer), -1)
         values = self.score.of(means, risks)
         found = np.full(len(answer), int(np.where(answer, values, math.inf).argmin()))
-        return found if self.floor is None else np.where(self._reaches(means, risks), found, own)
+        return found if self.floor is None else np.where(self.reaches(means, risks), found, own)
 
-    def _reaches(self, means: Floats, risks: Floats) -> Mask:
-        """Which arms reach the floor, if there is one."""
+    def reaches(self, means: Floats, risks: Floats) -> Mask:
+        """Which arms reach the floor, if there is one: bool[K].
+
+        Args:
+            means, risks: Of the arms, on the scale of the question, float[K].
+        """
         if self.floor is None:
             return np.ones(len(means), dtype=bool)
         return np.asarray(self.score.other.of(means, risks) >= self.floor)
 
     def true_answer(self, means: Floats, risks: Floats) -> Mask:
         """The best arms of those that reach the floor; the first of equals."""
-        reach = self._reaches(means, risks)
+        reach = self.reaches(means, risks)
         order = np.argsort(np.where(reach, -self.score.of(means, risks), math.inf), kind="stable")
         return np.isin(np.arange(len(means)), order[: self.count]) & reach
 
     def is_true(self, answer: Mask, means: Floats, risks: Floats) -> bool:
         """Whether it is the right answer, or differs from that by equals alone."""
         values, right = self.score.of(means, risks), self.true_answer(means, risks)
-        if answer.sum() != right.sum() or not self._reaches(means, risks)[answer].all():
+        if answer.sum() != right.sum() or not self.reaches(means, risks)[answer].all():
             return False
         return bool((np.sort(values[answer]) == np.sort(values[right])).all())
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ramgape.core.pareto import Mask
 from ramgape.questions import BetterThan, Pareto
+from ramgape.questions.best import MEAN as BY_MEAN
+from ramgape.questions.best import Best
 from ramgape.search.engine import Engine
 from ramgape.search.result import ArmObjective, ArmReport, Difference, ObjectiveReport
 from ramgape.search.spec import Spec
@@ -56,7 +58,10 @@ def with_statements(
     spec = engine.spec
     if not engine.ready:
         return _early(engine, reports)
-    references = _references(engine, answer, strength, reports)
+    keeps = np.ones(len(reports), dtype=bool)
+    if isinstance(engine.question, Best):
+        keeps = engine.question.reaches(engine.arms["average"], engine.arms["risk"])
+    references = np.where(keeps | answer, _references(engine, answer, strength, reports), -1)
     single = single_statements(engine, answer, references)
     shares = support(engine, answer) if spec.goal == "budget" else None
     most = tolerances if isinstance(spec.question, Pareto) else np.full(len(reports), math.inf)
@@ -73,8 +78,18 @@ def with_statements(
             p=None if math.isnan(p) else p,
             support=None if shares is None else float(shares[arm]),
         )
-        made.append(replace(row, word=_word(spec, row, bool(answer[arm]), delta)))
+        word = _word(spec, row, bool(answer[arm]), delta) if keeps[arm] else _missing(engine, single, arm)
+        made.append(replace(row, word=word))
     return tuple(made)
+
+
+def _missing(engine: Engine, single: Single, arm: int) -> str:
+    """The word for an arm that misses the limit on its other objective: surely by its own interval, or perhaps."""
+    question = engine.question
+    assert isinstance(question, Best)
+    assert question.floor is not None
+    other = RISK if question.score == BY_MEAN else MEAN
+    return "misses the limit" if single.high[arm, other] < question.floor else "may miss the limit"
 
 
 def _early(engine: Engine, reports: Sequence[ArmReport]) -> tuple[ArmReport, ...]:

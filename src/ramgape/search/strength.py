@@ -11,7 +11,8 @@ d' the part of delta that comparisons have:
     p                        by itself; the set of arms with p > delta contains the best arm at all times
 
 The last two are about one statement each. They take boxes of a small share of delta, where the evidence needs boxes,
-and pay for those.
+and pay for those. Evidence at all times survives that the leader was chosen by the same data. Classical tests do not:
+after one look a difference has the level ln(N / 0.05) of all N one-sided statements that the data may pick from.
 
 A bisection costs ten checks, a check of one number only one. So a maximum over arms is found by checking the present
 maximum against each arm; only an arm that fails it is bisected.
@@ -41,6 +42,7 @@ from ramgape.search.spec import Spec
 
 EACH = 0.05  # the chance that an interval which is shown by itself misses
 SINGLE = 0.005  # delta of the boxes behind statements that are made one by one
+BOXES_FIRST = 0.6  # of Gaussian rewards: pairs need boxes of variances, and tell nothing before some 25 trials
 DOUBLINGS, STEPS = 8, 7  # of a bracket, and halvings of it: an end is found to a hundredth of its distance
 MANY = 50  # where there are more arms, only pairs with an arm of the answer are compared
 FEW = 12  # where there are more, the most that an arm may be behind is found by way of the leader
@@ -366,27 +368,31 @@ def single_statements(engine: Engine, answer: Mask, references: NDArray[np.int64
     low, high = own_intervals(engine, EACH)
     behind_low, behind_high = np.full((count, 2), -math.inf), np.full((count, 2), math.inf)
     p, least = np.full(count, math.nan), 0.0
-    bound = _comparing(spec)
-    if the_bound(bound).compares_pairs and engine.ready:
+    bound = the_bound(_comparing(spec))
+    by_boxes = np.ones(2)  # by objective: the part of the chance of a miss that two intervals have; pairs have the rest
+    if bound.compares_pairs and engine.ready:
         pairs = Pairs(with_bound(engine, bound, SINGLE), EACH)
-        least = SINGLE * the_bound(bound).spent
-        level = math.log(2.0 / (EACH - least))
-        for arm, other in enumerate(references.tolist()):
-            if other >= 0 and (count <= MANY or answer[arm] or answer[other]):
-                # Evidence about risks of rewards in a range takes long: there two intervals will do.
-                for j in range(2 if spec.question.about_risk and not spec.rewards.ranged else 1):
+        least = SINGLE * bound.spent
+        p = np.minimum(_p_values(pairs, spec, answer, references) + least, 1.0)
+        # Evidence about risks of rewards in a range takes long: there two intervals will do.
+        compared = range(2 if spec.question.about_risk and not spec.rewards.ranged else 1)
+        by_boxes[: len(compared)] = BOXES_FIRST if spec.assumption == "gaussian" else 0.0
+        picks = 2.0
+        if bound.once:
+            picks = 2.0 * (count - 1) if isinstance(spec.question, BetterThan) else float(count * (count - 1))
+            picks *= len(compared)
+        for j in compared:
+            level = math.log(picks / ((1.0 - by_boxes[j]) * EACH - least))
+            for arm, other in enumerate(references.tolist()):
+                if other >= 0 and (count <= MANY or answer[arm] or answer[other]):
                     behind_low[arm, j] = pairs.lower(other, arm, j, level)
                     behind_high[arm, j] = -pairs.lower(arm, other, j, level)
-        p = _p_values(pairs, spec, answer, references)
-        p = np.minimum(p + least, 1.0)
-    half_low, half_high = (low, high) if not references.max(initial=-1) >= 0 else own_intervals(engine, 0.5 * EACH)
     own = np.flatnonzero(references >= 0)
-    if len(own):  # where pairs tell nothing, or less, by two intervals
+    for j in np.flatnonzero(by_boxes).tolist() if len(own) else ():
+        half_low, half_high = own_intervals(engine, 0.5 * by_boxes[j] * EACH)
         others = references[own]
-        for ends, mine, theirs in ((behind_low, half_high, half_low), (behind_high, half_low, half_high)):
-            found = theirs[others] - mine[own]
-            unknown = ~np.isfinite(ends[own])
-            ends[own] = np.where(unknown, found, ends[own])
+        behind_low[own, j] = np.maximum(behind_low[own, j], half_low[others, j] - half_high[own, j])
+        behind_high[own, j] = np.minimum(behind_high[own, j], half_high[others, j] - half_low[own, j])
     return Single(low, high, references, behind_low, behind_high, p, least)
 
 

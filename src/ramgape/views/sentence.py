@@ -57,7 +57,7 @@ def counts_sentence(result: Result) -> str:
     parts: list[str] = []
     for word in sorted(groups, key=lambda word: (word not in ORDER, word in ORDER and ORDER.index(word))):
         names = groups[word]
-        if word.startswith("misses "):
+        if word.startswith(("misses ", "may ")):
             several = f"{len(names):,} {word.replace('misses', 'miss')}"
             parts.append(f"{one_name(names[0])} {word}" if len(names) == 1 else several)
         elif word and len(names) == 1:
@@ -170,7 +170,7 @@ def _chosen(result: Result) -> str:
 def _asked(result: Result, found: tuple[float, float | None]) -> str:
     """What was asked for, where less is proved."""
     epsilon = result.goal.epsilon
-    if is_claimed(result) or epsilon is None or result.goal.kind == "budget" or found[0] < epsilon:
+    if is_claimed(result) or not epsilon or result.goal.kind == "budget" or found[0] < epsilon:
         return ""
     return f"; {tolerance_words(result, epsilon, result.goal.risk_epsilon)} was asked for"
 
@@ -194,7 +194,7 @@ def _against_control(result: Result) -> str:
         words.setdefault(arm.word, []).append(arm.name)
     better = words.get("better", [])
     found = stated_tolerance(result)
-    by_more = f" by {round_up(found[0])} or more" if found is not None and found[0] and is_claimed(result) else ""
+    by_more = f" by {round_up(found[0], 2)} or more" if found is not None and found[0] and is_claimed(result) else ""
     if better:
         verb = ("beats" if len(better) == 1 else "beat") if plain else ("has" if len(better) == 1 else "have")
         text = f"{name_list(better)} {verb} {control if plain else what}{_change(result, better)} {sure(result)}."
@@ -206,8 +206,7 @@ def _against_control(result: Result) -> str:
         guess = f"{name_list(seems)} may have {what}" if seems else f"keep {control}"
         text = f"{lead}: {guess}. Nothing is proved yet."
     if words.get("not better"):
-        less = "" if plain and not by_more else f" than that{by_more}"
-        text += f" Not better{less if by_more else ''}: {name_list(words['not better'])}."
+        text += f" Not better{by_more}: {name_list(words['not better'])}."
     if words.get("not worse"):
         text += f" Not worse: {name_list(words['not worse'])}."
     if words.get("open") and better:

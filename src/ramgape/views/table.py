@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import Digits, cut, plus_minus, round_up, short_names
+from ramgape.common.formatting import Digits, cut, plus_minus, short_names
 from ramgape.errors import printable
 from ramgape.views.content import is_turned
 from ramgape.views.explanation import Column, total_width
@@ -163,8 +163,8 @@ def _own_numbers(heading: str, numbers: Sequence[ArmObjective], with_errors: boo
     texts = aligned([digits.text(each.estimate) for each in numbers])
     if not with_errors or not errors:
         return Column(_heading(printable(heading), texts), texts, right=True)
-    halves = aligned([digits.text(each.se) if math.isfinite(each.se) else "-" for each in numbers])
-    cells = [f"{text} {sign} {half}" for text, half in zip(texts, halves, strict=True)]
+    halves = aligned([f" {sign} {digits.text(each.se)}" if math.isfinite(each.se) else "" for each in numbers])
+    cells = [f"{text}{half}" for text, half in zip(texts, halves, strict=True)]
     return Column(_heading(f"{printable(heading)} {sign} s.e.", cells), cells, right=True)
 
 
@@ -199,15 +199,19 @@ def _changes(result: Result, arms: Sequence[ArmReport], with_interval: bool) -> 
         plain = row if in_percent else replace(row, percent=math.nan)
         found[row.name] = change_of(result, plain)[:2]
     rows = [found.get(arm.name) for arm in arms]
-    return _estimated("change in %" if in_percent else "change", "95% interval" if with_interval else "", rows, "+")
+    return _estimated("change", "95% interval" if with_interval else "", rows, "+", "%" if in_percent else "")
 
 
-def _estimated(heading: str, ends: str, rows: Sequence[Estimated | None], plus: str = "") -> list[Column]:
+def _estimated(
+    heading: str, ends: str, rows: Sequence[Estimated | None], plus: str = "", unit: str = ""
+) -> list[Column]:
     """Estimates, and in a column of their own where they are."""
     known = [row for row in rows if row is not None]
     digits = Digits.of([value for value, _ in known], [interval for _, interval in known])
     sign = [plus if row is not None and row[0] > 0.0 else "" for row in rows]
-    values = ["-" if row is None else f"{more}{digits.text(row[0])}" for row, more in zip(rows, sign, strict=True)]
+    values = [
+        "-" if row is None else f"{more}{digits.text(row[0])}{unit}" for row, more in zip(rows, sign, strict=True)
+    ]
     columns = [Column(heading, values, right=True)]
     if not ends or not any(math.isfinite(low) or math.isfinite(high) for _, (low, high) in known):
         return columns
@@ -216,7 +220,7 @@ def _estimated(heading: str, ends: str, rows: Sequence[Estimated | None], plus: 
     cells = []
     for row, low, high in zip(rows, lows, highs, strict=True):
         unknown = row is None or (math.isinf(row[1][0]) and math.isinf(row[1][1]))
-        cells.append("-" if unknown else f"{low} to {high}")
+        cells.append("-" if unknown else f"{low} to {high}{unit}")
     return [*columns, Column(ends, cells, right=True)]
 
 
@@ -226,7 +230,8 @@ def aligned(texts: Sequence[str]) -> list[str]:
     return [text.rjust(width) for text in texts]
 
 
-WITH_P = ("behind", "beaten", "better", "not better")
+WITH_P = ("behind", "beaten", "better")
+DELTA = 0.05  # of p-values after a budget
 
 
 def place_words(result: Result, arm: ArmReport, limit: int) -> str:
@@ -238,8 +243,14 @@ def place_words(result: Result, arm: ArmReport, limit: int) -> str:
         return _best_in(result, arm)
     if limit and word.endswith("beaten") and arm.beaten_by is not None:
         word = f"{word} by {cut(printable(arm.beaten_by), max(limit - 4, 8))}"
-    p = "" if arm.p is None or arm.word not in WITH_P else f", {p_words(result, arm.p)}"
-    return f"{word}{p}"
+    p = _telling_p(result, arm)
+    return word if p is None else f"{word}, {p_words(result, p)}"
+
+
+def _telling_p(result: Result, arm: ArmReport) -> float | None:
+    """An arm's p-value, if it says the same as its word."""
+    tells = arm.word in WITH_P and arm.p is not None and arm.p <= (result.goal.delta or DELTA)
+    return arm.p if tells else None
 
 
 def _best_in(result: Result, arm: ArmReport) -> str:
@@ -263,9 +274,9 @@ def rest_words(result: Result, arms: Sequence[ArmReport]) -> str:
     if len(counts) > 1:
         return f"{number} ({', '.join(f'{count:,} {word}' for word, count in counts.items())})"
     word = next(iter(counts))
-    largest = max((arm.p for arm in arms if arm.p is not None), default=None)
-    p = f" (p <= {round_up(largest, 2)})" if largest is not None and word in WITH_P and len(arms) > 1 else ""
-    return f"{number}, {'all ' if len(arms) > 1 else ''}{word}{p}"
+    known = [p for arm in arms if (p := _telling_p(result, arm)) is not None]
+    told = f" ({p_words(result, max(known)).replace('=', '<=')})" if 1 < len(arms) == len(known) else ""
+    return f"{number}, {'all ' if len(arms) > 1 else ''}{word}{told}"
 
 
 # --------------------------------------------------------------------- differences to a control
