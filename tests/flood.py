@@ -46,6 +46,7 @@ SLICE = 10.0  # seconds of a flood at a time
 SPENT = 4.0  # seconds after which a token has used up what it may take at once
 HUGE = 5_000_000  # bytes
 BIND_WITHOUT_PORT = 24  # IP_BIND_ADDRESS_NO_PORT of Linux: connect chooses the port, among many more
+CHUNKED = "Transfer-Encoding: chunked"
 Send = Callable[["Target"], None]
 
 
@@ -143,6 +144,27 @@ def study(target: Target, rest: str = "") -> str:
     return f"/api/v1/studies/{target.study}{rest}"
 
 
+CHUNKS = b"1\r\nx\r\n" * 43_000  # as many as are read at once
+HEADERS = ["a:b"] * 12_000
+
+
+def drip(target: Target, first: bytes, many: int = 16) -> None:
+    """Send the beginning of a request on several connections, and then a byte after the other."""
+    lines: list[socket.socket] = []
+    while True:
+        while len(lines) < many:
+            with suppress(OSError):
+                lines.append(target.connect())
+                lines[-1].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                lines[-1].sendall(first)
+        for line in lines[:]:
+            try:
+                line.sendall(b"x")
+            except OSError:
+                line.close()
+                lines.remove(line)
+
+
 STRANGE: dict[str, Send] = {
     "idle connections": lambda to: hold(to, b""),
     "connections that say half a request": lambda to: hold(to, b"GET / HTTP/1.1\r\nX: "),
@@ -154,11 +176,24 @@ STRANGE: dict[str, Send] = {
     "logins with 4 KB of keys": lambda to: repeat(to, with_body(to, "/api/v1/login", KEYS[:4000] + b"0}", known=False)),
     "slow bodies": lambda to: hold(to, to.head("POST", "/api/v1/login", "Content-Length: 4000") + b"{"),
     "huge bodies": lambda to: repeat(to, with_body(to, study(to, "/exchange"), BAD, known=False)),
+    "bodies in parts of a byte": lambda to: repeat(to, to.head("POST", "/api/v1/login", CHUNKED) + CHUNKS),
+    "thousands of headers": lambda to: repeat(to, to.head("GET", "/healthz", *HEADERS)),
+    "headers a byte at a time": lambda to: drip(to, b"GET / HTTP/1.1\r\nX: "),
+    "bodies a byte at a time": lambda to: drip(to, to.head("POST", "/api/v1/login", "Content-Length: 4000")),
+    "long addresses": lambda to: repeat(to, to.head("GET", "/static/" + "../a/" * 10_000)),
+    "long questions": lambda to: repeat(to, to.head("GET", "/healthz?" + "a=b&" * 15_000)),
+    "other hosts": lambda to: repeat(to, b"GET / HTTP/1.1\r\nHost: elsewhere\r\n\r\n"),
     "guessed tokens": lambda to: repeat(to, to.head("GET", "/api/v1", "Authorization: Bearer rg_guess")),
 }
 READING: dict[str, Send] = {
     "huge bodies": lambda to: repeat(to, with_body(to, study(to, "/exchange"), BAD)),
     "huge bodies for studies": lambda to: repeat(to, with_body(to, "/api/v1/studies", BAD)),
+    "bodies in parts of a byte": lambda to: repeat(
+        to, to.head("POST", study(to, "/ask"), CHUNKED, known=True) + CHUNKS
+    ),
+    "what no address serves": lambda to: repeat(to, to.head("PATCH", study(to, "/x" * 20_000), known=True)),
+    "long questions": lambda to: repeat(to, to.head("GET", "/api/v1/studies?" + "name=b&" * 9_000, known=True)),
+    "headers a byte at a time": lambda to: drip(to, to.head("GET", "/api/v1", known=True) + b"GET / HTTP/1.1\r\nX: "),
     "GET with a huge body": lambda to: repeat(to, with_body(to, study(to), BAD, "GET")),
     "the list, 1 of it": lambda to: ask(to, "/api/v1/studies?limit=1"),
     "the list, all of it": lambda to: ask(to, "/api/v1/studies?limit=1000"),

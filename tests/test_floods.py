@@ -26,7 +26,7 @@ from ramgape import Study
 from ramgape.storage.store import SqlStore
 from ramgape.web import schema
 from ramgape.web.access import connections
-from ramgape.web.access.limits import Settings, Shares
+from ramgape.web.access.limits import BURST, Settings, Shares
 from ramgape.web.access.packet_filter import drop_new, drop_none
 from ramgape.web.access.roles import sending_role
 from ramgape.web.access.routes import Login
@@ -137,6 +137,54 @@ def test_what_is_no_login_counts_as_one_that_failed(tmp_path: Path, monkeypatch:
     assert log_in(b" " * 5_000) == 413
 
 
+# --- requests of many parts ------------------------------------------------------------------------------------------
+
+
+def test_requests_of_many_parts_are_refused(tmp_path: Path) -> None:
+    """They need few bytes, and to look at them took 50 ms."""
+    world = World(tmp_path)
+    token = {"authorization": f"Bearer {world.token('read')}"}
+    assert world.ask("PATCH", "/api/v1/studies/1" + "/x" * 500, **token).status == 404
+    assert world.ask("GET", "/api/v1/studies?" + "name=b&" * 101, **token).status == 422
+    assert world.ask("GET", "/api/v1", **token, **{f"x_{place}": "y" for place in range(99)}).status == 422
+    assert world.ask("GET", "/api/v1", **token, **{f"x_{place}": "y" for place in range(98)}).status == 200
+
+
+def test_requests_that_are_refused_are_counted_by_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever they are refused for: otherwise they cost their sender nothing."""
+    monkeypatch.setattr("ramgape.web.access.middleware.TARPIT", 0.0)
+    for headers, status in ({"host": "elsewhere"}, 421), ({"origin": "http://elsewhere"}, 403):
+        world = World(tmp_path, Settings(max_requests=8))
+        found = [world.ask("GET", "/api/v1", **headers).status for _ in range(3)]
+        assert found == [status, status, 429]
+
+
+def test_requests_pay_for_their_processor_time(tmp_path: Path) -> None:
+    """Not those that work; one of a stranger pays more."""
+    world = World(tmp_path)
+
+    async def burn(scope: Any, receive: Any, send: Any) -> None:
+        for _ in range(10):
+            await asyncio.sleep(0)
+            end = time.thread_time() + 0.01
+            while time.thread_time() < end:
+                pass
+        await Json({})(scope, receive, send)
+
+    world.middleware.app = burn
+    charged: dict[str, float] = {}
+    for role, method in ("read", "PATCH"), ("work", "POST"), ("work", "GET"):
+        world.ask(method, "/api/v1/studies/1/ask", authorization=f"Bearer {world.token(role)}")
+        (owner, level) = list(world.middleware._shares._levels.items())[-1]
+        charged[f"{role} {method}"] = BURST - level[0]
+        assert owner.startswith("token ")
+    world.ask("GET", "/")
+    charged["stranger"] = BURST - list(world.middleware._shares._levels.values())[-1][0]
+    assert charged["work POST"] == 0.0
+    assert all(0.1 <= charged[each] < 0.2 for each in ("read PATCH", "work GET"))
+    assert 0.25 <= charged["stranger"] < 0.5
+
+
 # --- lists ------------------------------------------------------------------------------------------------------------
 
 
@@ -205,7 +253,7 @@ def test_a_token_that_has_looked_much_waits_while_others_work() -> None:
 
     async def play() -> list[bool]:
         shares.note("reader")
-        shares._levels["reader"] = -1.0, now[0]  # a second of processor time too much
+        shares.charge("reader", BURST + 1.0)  # a second of processor time too much
         found = [await look()]  # nobody else is at work
         shares.note("worker")
         found.append(await look())
@@ -344,6 +392,26 @@ def test_new_connections_of_an_address_are_counted(serving: Serving, monkeypatch
     lines = [connect(serving) for _ in range(6)]
     assert still_open(lines, 3)
     for each in lines:
+        each.close()
+
+
+def test_an_address_has_a_share_of_what_reads_requests(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A packet may have thousands of headers or parts of a body. Connections of workers are not closed for that."""
+    reading = serving_connections(serving).reading
+    monkeypatch.setattr(reading, "_burst", 5.0)
+    monkeypatch.setattr(reading, "rate", 0.001)
+    worker = connect(serving)
+    assert status_on(worker, serving, "/api/v1", token_of(serving)) == 200
+    strange = connect(serving)
+    assert status_on(strange, serving) == 200
+    body = b"POST /api/v1/login HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 40_000
+    with suppress(OSError):
+        strange.sendall(body)
+    assert still_open([strange], 0)
+    refused = connect(serving)
+    assert still_open([refused], 0)
+    assert status_on(worker, serving, "/api/v1", token_of(serving)) == 200
+    for each in (worker, strange, refused):
         each.close()
 
 

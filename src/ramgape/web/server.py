@@ -7,6 +7,7 @@ import logging
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -169,7 +170,11 @@ def guarded(protocol: Any, header_timeout: float) -> Any:
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
+            began = time.thread_time()
             super().data_received(data)
+            if not self._connection.charge(time.thread_time() - began):
+                self._end()
+                return
             if self.cycle is not None and not self.cycle.response_complete:  # the headers are there
                 self._heard = 0
                 if self._end in self._timers:

@@ -29,6 +29,11 @@ RESERVED = 512  # open files for stores and all else
 COME_AGAIN = 1.0  # seconds
 AT_ONCE = 16  # connections that are let in before requests are served: more would keep these waiting
 REFUSED_AT_ONCE = 100  # connections that are refused before requests are served: the address is a flood's
+READING, READ_AT_ONCE = (
+    100.0,
+    500.0,
+)  # ms of processor time a second to read what an owner sends; and before that counts
+PACKET = 0.02  # ms that a packet takes around what reads it
 PAUSE = 0.005  # seconds without new connections after one was refused: together, refusals cost less
 SHUT_OUT = 1.0  # seconds for which an address gets no new connection that had so many refused
 FULL = 0.1  # seconds until it is tried again to accept one, when there are too many open files
@@ -40,16 +45,17 @@ class ClientConnection:
     Attributes:
         owner: To whom it belongs.
         stranger: Whether it has shown no token.
+        works: Whether it has shown a token that may do more than read, or is a proxy's: then reading from it is free.
         proxied: Whether a proxy made it, for others.
         entering: What lets it in; a handshake may take a while.
         protocol: What reads requests from it; None before that.
     """
 
-    __slots__ = ("_all", "entering", "owner", "protocol", "proxied", "stranger")
+    __slots__ = ("_all", "entering", "owner", "protocol", "proxied", "stranger", "works")
 
     def __init__(self, owner: str, proxied: bool, all_of_them: Connections) -> None:
         self.owner, self.proxied, self._all = owner, proxied, all_of_them
-        self.stranger = not proxied
+        self.stranger, self.works = not proxied, proxied
         self.entering: asyncio.Task[None] | None = None
         self.protocol: Any = None
 
@@ -82,7 +88,19 @@ class ClientConnection:
             return
         if works and self.stranger:
             self._all.new.add(self.owner, 1.0)
+        self.works = works
         self._all.hand_over(self, token)
+
+    def charge(self, seconds: float) -> bool:
+        """Charge the owner with processor time that reading has taken; False if that is too much.
+
+        A packet may have a byte, or 50,000 headers or parts of a body: no limit on bytes bounds what reading it takes.
+        """
+        if self.works:
+            return True
+        reading = self._all.reading
+        reading.add(self.owner, -1000.0 * seconds - PACKET)
+        return not reading.is_empty(self.owner)
 
 
 class Connections:
@@ -97,7 +115,7 @@ class Connections:
     def __init__(self, hosts: Hosts, most: int, keep_alive: float) -> None:
         self._hosts, self.most, self.keep_alive = hosts, most, keep_alive
         self._by_owner: dict[str, dict[ClientConnection, None]] = {}
-        self.new = Bucket(NEW)
+        self.new, self.reading = Bucket(NEW), Bucket(READING, burst=READ_AT_ONCE)
         self.count = 0
 
     def admit(self, address: object) -> ClientConnection | None:
@@ -105,8 +123,10 @@ class Connections:
         peer = address if isinstance(address, tuple) else None  # of a Unix socket, a path
         proxied = self._hosts.is_proxy(peer)
         owner = "proxy" if proxied else f"address {self._hosts.address_of(peer, {})}"
-        if not proxied and not self.new.has_room(owner):
-            return None
+        if not proxied:
+            if self.reading.is_empty(owner) or self.new.is_empty(owner):
+                return None
+            self.new.add(owner, -1.0)
         if not self._make_room(owner, math.inf if proxied else STRANGERS):
             return None
         made = ClientConnection(owner, proxied, self)

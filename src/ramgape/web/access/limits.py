@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
+from functools import partial
 from heapq import nsmallest
 from typing import Any, TypeVar
 
@@ -21,9 +22,8 @@ from ramgape.web.errors import TooMany
 
 MEGABYTE = 1_000_000
 MOST_COUNTED = 10_000  # addresses and tokens that are remembered at once
-LOOKS_EACH = 4  # requests of one token that look at something at once
+LOOKS_EACH = 4  # requests of one token or address that look at something at once
 SHARE, BURST = 0.25, 2.0  # of a processor, for one token that looks while others work; seconds before that counts
-LEAST_COST = 0.002  # seconds of every request in the event loop and around it, besides what it takes in other threads
 AT_WORK = 1.0  # seconds after a request for which its token counts as at work
 
 Clock = Callable[[], float]
@@ -101,17 +101,13 @@ class Bucket:
 
     def check(self, key: str) -> None:
         """Raise an error if one more would be one too many."""
-        level = self._level(key)
-        if level < 1.0:
+        if self.is_empty(key):
             message = f"{self._what.format(rate=self.rate, burst=self._burst)}: come again a little later"
-            raise TooMany(message, retry_after=(1.0 - level) / self.rate)
+            raise TooMany(message, retry_after=(1.0 - self._level(key)) / self.rate)
 
-    def has_room(self, key: str) -> bool:
-        """Count one, unless that is one too many."""
-        if self._level(key) < 1.0:
-            return False
-        self.add(key, -1.0)
-        return True
+    def is_empty(self, key: str) -> bool:
+        """Whether one more would be one too many."""
+        return self._level(key) < 1.0
 
     def add(self, key: str, amount: float) -> None:
         """Count some less, or more."""
@@ -127,7 +123,7 @@ class Bucket:
 
 
 class Account:
-    """Seconds of processor time that a request has taken in other threads."""
+    """Seconds of processor time that a request has taken, in the event loop and in other threads."""
 
     seconds = 0.0
 
@@ -146,8 +142,30 @@ def charged(work: Callable[[], Given]) -> Given:
             account.seconds += time.thread_time() - began
 
 
+class Charged:
+    """Await a coroutine, and add the processor time of its own steps to an account."""
+
+    def __init__(self, work: Coroutine[Any, Any, None], account: Account) -> None:
+        self._work, self._account = work, account
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        step: Callable[[], Any] = partial(self._work.send, None)
+        while True:
+            began = time.thread_time()
+            try:
+                waits_for = step()
+            except StopIteration:
+                return
+            finally:
+                self._account.seconds += time.thread_time() - began
+            try:
+                step = partial(self._work.send, (yield waits_for))
+            except BaseException as error:  # noqa: BLE001 - a cancellation, say, which the coroutine is to know of
+                step = partial(self._work.throw, error)
+
+
 class Shares:
-    """Processor time for looking, by token. One that has used up its share waits, but only while others are at work."""
+    """Processor time by token or address. One that has used up its share waits, but only while others are at work."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
@@ -156,14 +174,20 @@ class Shares:
         self._last, self._other = ("", -math.inf), ("", -math.inf)  # who asked last, and who before them
 
     def note(self, key: str) -> None:
-        """Note a request."""
+        """Note a request of a token."""
         if key != self._last[0]:
             self._other = self._last
         self._last = key, self._clock()
 
+    def charge(self, key: str, seconds: float) -> None:
+        """Note processor time that was used."""
+        self._levels[key] = self._level(key) - seconds, self._clock()
+        if len(self._levels) > MOST_COUNTED:
+            self._levels = {each: pair for each, pair in self._levels.items() if each in self._turns}
+
     @asynccontextmanager
     async def turn(self, key: str, gone: Callable[[], bool] = lambda: False) -> AsyncIterator[None]:
-        """Wait until it is this one's turn to look; what that takes is charged at the end.
+        """Wait until it is this one's turn.
 
         Args:
             key: Whose turn.
@@ -173,30 +197,18 @@ class Shares:
         self._turns[key] = turns, waiting + 1
         try:
             async with turns:
-                while (pause := self._debt(key)) > 0.0 and self._clock() - self._others(key) < AT_WORK:
-                    if gone():
-                        break
-                    await asyncio.sleep(min(pause, AT_WORK))
-                account = Account()
-                ACCOUNT.set(account)
-                try:
-                    yield
-                finally:
-                    self._levels[key] = self._level(key) - account.seconds - LEAST_COST, self._clock()
+                while (debt := -self._level(key)) > 0.0 and self._clock() - self._others(key) < AT_WORK and not gone():
+                    await asyncio.sleep(min(debt / SHARE, AT_WORK))
+                yield
         finally:
             turns, waiting = self._turns[key]
             self._turns[key] = turns, waiting - 1
             if waiting == 1:
                 del self._turns[key]
-            if len(self._levels) > MOST_COUNTED:
-                self._levels = {each: pair for each, pair in self._levels.items() if each in self._turns}
 
     def _level(self, key: str) -> float:
         level, then = self._levels.get(key, (BURST, 0.0))
         return min(BURST, level + SHARE * (self._clock() - then))
-
-    def _debt(self, key: str) -> float:
-        return -self._level(key) / SHARE
 
     def _others(self, key: str) -> float:
         return self._last[1] if self._last[0] != key else self._other[1]

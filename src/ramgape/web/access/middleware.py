@@ -25,17 +25,26 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ramgape.errors import RamgapeError, StorageUnavailable
 from ramgape.web.access.bodies import UNREAD, Body, has_body
 from ramgape.web.access.hosts import Hosts
-from ramgape.web.access.limits import MEGABYTE, Bucket, Settings, Shares
+from ramgape.web.access.limits import ACCOUNT, MEGABYTE, Account, Bucket, Charged, Settings, Shares
 from ramgape.web.access.roles import Access, sending_role
 from ramgape.web.access.sessions import Logins
 from ramgape.web.access.token_file import write_moment
 from ramgape.web.access.tokens import Clocks, Tokens
-from ramgape.web.errors import Forbidden, Misdirected, TooMany, Unauthorized, Unprocessable, answer_of, status_of
+from ramgape.web.errors import (
+    Forbidden,
+    Misdirected,
+    NotFound,
+    TooMany,
+    Unauthorized,
+    Unprocessable,
+    answer_of,
+    status_of,
+)
 from ramgape.web.logs import Log
 from ramgape.web.metrics import Metrics
 
@@ -47,11 +56,14 @@ KEPT = ("/api", "/metrics")  # what needs a token, with all below it; the rest a
 KEPT_BELOW = tuple(f"{each}/" for each in KEPT)
 SAFE = ("GET", "HEAD")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+LONGEST_PATH = 1_000  # characters
+MOST_PARTS = 100  # headers, and values in a query
 ONCE = (b"host", b"origin", b"authorization", b"content-length", b"sec-fetch-site")  # two of them would be one too many
 STILL_KNOWN = 1.0  # seconds after which it is asked again who has a stream open
 COME_AGAIN = 5.0  # seconds, when there are too many streams
 STREAM_SHARE = 0.25  # of all streams, for one token
 STRANGER_SHARES = 0.025, 0.25  # of what a token may ask, for an address without one: all the time, at once
+STRANGER_PRICE = 2.5  # of processor time, for an address without a token
 TARPIT = 1.0  # seconds until a client that asks too much gets its answer: meanwhile that connection asks nothing
 FAILED_LOGIN = (400, 408, 413, 422)  # answers to what is no login; wrong codes and tokens are counted elsewhere
 
@@ -118,13 +130,23 @@ class AccessMiddleware:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
-            await self._serve(scope, receive, send)
+            headers: Mapping[bytes, bytes] = dict(scope["headers"])
+            address = self.context.hosts.address_of(scope.get("client"), headers)
+            account = Account()
+            ACCOUNT.set(account)
+            scope.setdefault("state", {})["payer"] = address, STRANGER_PRICE
+            try:
+                await Charged(self._serve(scope, receive, send, headers, address), account)
+            finally:
+                payer, price = scope["state"]["payer"]
+                self._shares.charge(payer, price * account.seconds)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(
+        self, scope: Scope, receive: Receive, send: Send, headers: Mapping[bytes, bytes], address: str
+    ) -> None:
         began = time.perf_counter()
-        headers: Mapping[bytes, bytes] = dict(scope["headers"])
         answer = Outgoing(send, scope["path"])
         self._under_way += 1
         refused = body = None
@@ -132,24 +154,26 @@ class AccessMiddleware:
             imports = scope["path"].endswith("/import") and scope["path"].startswith(API)
             body = Body(receive, headers, self.context.settings, imports)
         try:
-            access, owner = self._admit(scope, headers)
+            access, owner = self._admit(scope, headers, address)
             role = sending_role(scope["method"], scope["path"])
             if access is not None:
-                scope.setdefault("state", {})["access"] = access
+                scope["state"]["access"] = access
+                scope["state"]["payer"] = owner, 1.0
                 if role is not None:
                     access.require(role)
             if body is not None:
                 receive = await body.open(access is not None, role is not None)
             if scope["path"].endswith("/events") and scope["path"].startswith(API):
                 await self._stream(scope, receive, answer, headers, owner)
-            elif access is not None and scope["method"] in SAFE:
+            elif access is not None and access.role != "read" and scope["method"] not in SAFE:
+                scope["state"]["payer"] = owner, 0.0  # to work is free
+                await self.app(scope, receive, answer.send)
+            else:
                 connection = scope["state"].get("connection")
                 gone = never if connection is None else connection.is_gone
                 async with self._shares.turn(owner, gone):
                     if not gone():  # or work piles up for clients that ask, close, and ask again
                         await self.app(scope, receive, answer.send)
-            else:
-                await self.app(scope, receive, answer.send)
         except RamgapeError as error:  # of ours: the application answers its own
             if answer.status:
                 raise
@@ -163,17 +187,22 @@ class AccessMiddleware:
         finally:
             self._under_way -= 1
             if scope["path"] == LOGIN and answer.status in FAILED_LOGIN:
-                self.context.logins.failures.add(self.context.hosts.address_of(scope.get("client"), headers), -1.0)
-            self._note(scope, answer.status or 499, time.perf_counter() - began, refused)
+                self.context.logins.failures.add(address, -1.0)
+            self._note(scope, answer.status or 499, time.perf_counter() - began, refused, address)
 
-    def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access | None, str]:
+    def _admit(self, scope: Scope, headers: Mapping[bytes, bytes], address: str) -> tuple[Access | None, str]:
         """Return the sender's access, None where none is needed, and by what the request is counted."""
-        if len(headers) != len(scope["headers"]):
-            self._check_once(scope)
-        self._check_source(scope, headers)
-        context, is_open = self.context, self._is_open(scope["method"], scope["path"])
-        access, counted = (None, "") if is_open else self._authenticate(scope, headers)
-        counted = counted or context.hosts.address_of(scope.get("client"), headers)
+        context = self.context
+        try:
+            check_size(scope)
+            if len(headers) != len(scope["headers"]):
+                check_once(scope)
+            self._check_source(scope, headers)
+            is_open = self._is_open(scope["method"], scope["path"])
+            access, counted = (None, address) if is_open else self._authenticate(scope, headers) or (None, address)
+        except RamgapeError:
+            self._strangers.take(address)
+            raise
         (self._strangers if access is None else self._bucket).take(counted)
         if access is None:
             if not is_open:
@@ -181,18 +210,11 @@ class AccessMiddleware:
             if scope["path"] == LOGIN:
                 context.logins.failures.check(counted)
             return None, counted
-        connection = scope.get("state", {}).get("connection")
+        connection = scope["state"].get("connection")
         if connection is not None:
             connection.belongs_to(counted, access.role != "read")
         self._shares.note(counted)
         return (access.only_reading() if context.read_only else access), counted
-
-    def _check_once(self, scope: Scope) -> None:
-        names = [name for name, _ in scope["headers"]]
-        for name in ONCE:
-            if names.count(name) > 1:
-                kind = Misdirected if name == b"host" else Unprocessable
-                raise kind(what=f"the header {name.decode().title()}", allowed="there once", given="several")
 
     def _check_source(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
         """Refuse a request for another host, or from a page of another site."""
@@ -221,17 +243,15 @@ class AccessMiddleware:
             return True
         return path == "/metrics" and self.context.open_metrics
 
-    def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access | None, str]:
-        """Return the access of a token or session, and by what it is counted; others count by address."""
+    def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access, str] | None:
+        """Return the access of a token or session, and by what it is counted; None without one."""
         context, given = self.context, headers.get(b"authorization")
         if given is None:
             safe = scope["method"] in SAFE or (scope["path"] == LOGOUT and scope["method"] == "POST")
-            session = self._session(headers) if safe else None
-            return (None, "") if session is None else (session.access, f"session of {session.token}")
+            session = context.logins.find(session_cookie(headers, context.hosts) or b"") if safe else None
+            return None if session is None else (session.access, f"session of {session.token}")
         scheme, _, secret = given.partition(b" ")
         token = context.tokens.find(secret.strip()) if scheme.lower() == b"bearer" else None
-        if token is None or token.has_ended(context.clocks.wall()):
-            self._strangers.take(context.hosts.address_of(scope.get("client"), headers))
         if token is None:
             raise Unauthorized("this token is not valid, or no longer: Authorization: Bearer rg_...")
         if token.has_ended(context.clocks.wall()):
@@ -241,10 +261,6 @@ class AccessMiddleware:
             self._notes.add(writing)
             writing.add_done_callback(self._notes.discard)
         return token.access, f"token {token.id}"
-
-    def _session(self, headers: Mapping[bytes, bytes]) -> Any:
-        cookie = session_cookie(headers, self.context.hosts)
-        return None if cookie is None else self.context.logins.find(cookie)
 
     async def _stream(
         self, scope: Scope, receive: Receive, answer: Outgoing, headers: Mapping[bytes, bytes], owner: str
@@ -283,7 +299,7 @@ class AccessMiddleware:
     def _is_known(self, scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
         """Whether the token or session of a request is still valid."""
         try:
-            return self._authenticate(scope, headers)[0] is not None
+            return self._authenticate(scope, headers) is not None
         except RamgapeError:
             return False
 
@@ -314,7 +330,7 @@ class AccessMiddleware:
         await answer.send({"type": "http.response.start", "status": status, "headers": said})
         await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
 
-    def _note(self, scope: Scope, status: int, seconds: float, refused: str | None) -> None:
+    def _note(self, scope: Scope, status: int, seconds: float, refused: str | None, address: str) -> None:
         """Count and log a request by its route, never by the text of its address."""
         context, access = self.context, scope.get("state", {}).get("access")
         template = template_of(scope)
@@ -330,7 +346,7 @@ class AccessMiddleware:
             study=study_of(scope, template),
             token=None if access is None else access.name,
             error=refused,
-            address=context.hosts.address_of(scope.get("client"), dict(scope["headers"])) if refused else None,
+            address=address if refused else None,
         )
 
 
@@ -357,6 +373,26 @@ class Outgoing:
 
 
 POLICY_BYTES = POLICY.encode()
+
+
+def check_size(scope: Scope) -> None:
+    """Refuse a request whose address or headers have so many parts that to look at them takes long."""
+    if len(scope["path"]) > LONGEST_PATH:
+        raise NotFound("there is nothing at such a long path")
+    if (count := scope["query_string"].count(b"&")) > MOST_PARTS:
+        raise Unprocessable(what="the query", allowed=f"at most {MOST_PARTS} values", given=str(count + 1))
+    if len(scope["headers"]) > MOST_PARTS:
+        given = str(len(scope["headers"]))
+        raise Unprocessable(what="the headers", verb="be", allowed=f"at most {MOST_PARTS}", given=given)
+
+
+def check_once(scope: Scope) -> None:
+    """Refuse a request that says two things of what counts once."""
+    names = [name for name, _ in scope["headers"]]
+    for name in ONCE:
+        if names.count(name) > 1:
+            kind = Misdirected if name == b"host" else Unprocessable
+            raise kind(what=f"the header {name.decode().title()}", allowed="there once", given="several")
 
 
 def never() -> bool:
