@@ -211,7 +211,7 @@ def test_commands_get_their_item(tmp_path: Path) -> None:
     )
     store = f"sqlite:///{tmp_path / 'store.db'}"
     found = call_json("run", str(tmp_path / "exam.toml"), "--storage", store)
-    means = {arm["name"]: arm["mean"] for arm in found["arms"]}
+    means = {arm["name"]: arm["objectives"]["mean(reward)"]["estimate"] for arm in found["arms"]}
     assert found["answer"] == ["words"]
     if found["details"]["stopped"] == "complete":
         lengths = [4, 5, 8, 9, 9]

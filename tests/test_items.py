@@ -319,7 +319,7 @@ def test_a_budget_on_items() -> None:
         ({"risk": "cvar:0.1"}, "risk must be one that items rewards have an interval for"),
         ({"bound": "pairwise"}, "items-pairwise"),
         ({"epsilon": None, "budget": 21}, "budget must be at most 20"),
-        ({"alarm": 0.2}, "alarm must be absent or 'off' with items: the search itself draws their order"),
+        ({"alarm": 0.2}, "drift must be absent or 'off' with items: the search itself draws their order"),
     ],
 )
 def test_what_cannot_be_meant(change: dict[str, Any], words: str) -> None:

@@ -117,7 +117,7 @@ def test_limits_at_round_values_are_kept_or_missed_exactly() -> None:
     for spec, scores, asked in drawn(60, 1, ("std",)):
         engine = complete(spec, scores)
         for each, true in asked:
-            other = Engine.from_statistics(replace(spec, task=make_question(each.task)), engine.state)
+            other = Engine.from_statistics(replace(spec, question=make_question(each.task)), engine.state)
             judged += 1
             if other.answer().tolist() != true.answer:
                 wrong.append((each.task, scores.tolist(), true.answer))
@@ -130,7 +130,7 @@ def test_ties_and_answers_are_exact_whatever_the_risk() -> None:
     for spec, scores, asked in drawn(60, 2, RISKS):
         numbers = exact_measure(spec, scores)
         for each, true in asked:
-            known = order(replace(spec, task=make_question(each.task)), *numbers)
+            known = order(replace(spec, question=make_question(each.task)), *numbers)
             found = known.answer.tolist(), known.tied.tolist()
             assert found == true, (each.task, str(spec.risk), spec.direction, scores.tolist())
 
@@ -142,13 +142,13 @@ def test_no_exact_statement_is_wrong() -> None:
     for run, (spec, scores, asked) in enumerate(drawn(24_000, 3, RISKS)):
         numbers = exact_measure(spec, scores)
         for each, true in asked:
-            known = order(replace(spec, task=make_question(each.task)), *numbers)
+            known = order(replace(spec, question=make_question(each.task)), *numbers)
             judged += 1
             if (known.answer.tolist(), known.tied.tolist()) != true:
                 wrong.append((each.task, str(spec.risk), spec.direction, scores.tolist()))
         if run // len(KINDS) % 24 == 0:  # by the standard deviation: others take the compiler minutes
             each, true = asked[run // 24 % len(asked)]
-            engine = complete(replace(spec, task=make_question(each.task)), scores)
+            engine = complete(replace(spec, question=make_question(each.task)), scores)
             engine.look()
             result = infer(engine)
             told = [arm.certificate for arm in result.arms], [arm.name in result.front for arm in result.arms]

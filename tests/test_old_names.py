@@ -102,11 +102,15 @@ def test_results_have_them_and_do_not_show_them() -> None:
 def test_json_of_earlier_versions_loads() -> None:
     result = ramgape.simulate("paper:46", question="best", epsilon=0.2, seed=1)
     written = json.loads(result.to_json())
-    older = {key: value for key, value in written.items() if key not in ("answer", "trials")}
+    older = written["details"] | {"schema_version": 1, "warnings": [], "question": "the arm with the highest mean"}
     older |= {"front": list(result.answer), "samples": result.trials, "task": "best-mean", "noise": "any"}
-    older["arms"] = [{"pulls": arm.trials} | each for each, arm in zip(written["arms"], result.arms, strict=True)]
+    older["arms"] = [
+        more | {"name": arm.name, "pulls": arm.trials, "dominated_by": arm.beaten_by, "verdict": arm.verdict}
+        for more, arm in zip(older["arms"], result.arms, strict=True)
+    ]
     read = ramgape.Result.from_dict(older)
     assert (read.answer, read.trials, read.task, read.noise) == (result.answer, result.trials, "best", "unknown")
+    assert [arm.beaten_by for arm in read.arms] == [arm.beaten_by for arm in result.arms]
 
 
 def test_a_stored_specification_keeps_its_keys() -> None:

@@ -82,7 +82,8 @@ RESOLVED = {
     "simulation/forecast.py: Plan",
     "simulation/lower_bound.py: LowerBound",
     "search/inference.py: a dictionary",
-    "search/result.py: Result",
+    "search/result.py: Details",
+    "search/result.py: a dictionary",
     "simulation/replication.py: Replication",
 }
 

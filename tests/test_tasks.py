@@ -809,16 +809,16 @@ def test_limits_are_in_the_units_that_results_report(risk: str, direction: str) 
     sign = 1.0 if direction == "maximize" else -1.0
     arms = infer(engine).arms
     for ceiling in [0.5 * (low + high) for low, high in itertools.pairwise(sorted(arm.risk for arm in arms))]:
-        unit = replace(spec, task=BestMean(ceiling)).unit_question
+        unit = replace(spec, question=BestMean(ceiling)).unit_question
         assert isinstance(unit, BestMean)
         assert unit.max_risk is not None
         assert [arm.risk <= ceiling for arm in arms] == (engine.arms["risk"] <= unit.max_risk).tolist()
     for floor in (3.0, 3.5, 4.2):
-        unit = replace(spec, task=LeastRisk(floor)).unit_question
+        unit = replace(spec, question=LeastRisk(floor)).unit_question
         assert isinstance(unit, LeastRisk)
         assert unit.min_mean is not None
         assert [sign * arm.mean >= sign * floor for arm in arms] == (engine.arms["average"] >= unit.min_mean).tolist()
-    scored = replace(spec, task=BestScore(0.7)).unit_question
+    scored = replace(spec, question=BestScore(0.7)).unit_question
     order = [sign * arm.mean - 0.7 * arm.risk for arm in arms]
     assert isinstance(scored, BestScore)
     found = engine.arms["average"] - scored.weight * engine.arms["risk"]

@@ -90,7 +90,7 @@ def truth(scores: Scores, task: str, risk: str, sign: int = 1, **limits: Any) ->
         needed, both = means[0] + limits["margin"], limits["both"]
         ahead = [means[arm] > needed and (not both or risks[arm] < risks[0]) for arm in range(count)]
         return Truth([arm > 0 and each for arm, each in enumerate(ahead)], [False] * count)
-    values = means if task in ("best-mean", "top") else [-each for each in risks]
+    values = means if task in ("best", "top") else [-each for each in risks]
     if task == "best-score":
         values = [weighed(row, risk, sign, limits["weight"]) for row in scores]
     if "ceiling" in limits:

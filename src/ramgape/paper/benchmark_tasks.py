@@ -59,24 +59,24 @@ def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
         return Job("trials", {"instance": instance, "seed": seed, "trials": runs, **options}, runs * cost)
 
     for instance in field.instances:
-        ceiling = f"best-mean:max-risk={median_risk(instance, scale.risk)!r}"
+        ceiling = f"best:max-risk={median_risk(instance, scale.risk)!r}"
         for epsilon in field.epsilons:
             goal = {"epsilon": epsilon, "delta": DEFAULT_DELTA, "risk": scale.risk, "max_trials": field.cap}
-            for asked, task in ((PARETO, "pareto"), (CEILING, ceiling), (MEAN, "best-mean")):
+            for asked, task in ((PARETO, "pareto"), (CEILING, ceiling), (MEAN, "best")):
                 for method in (*PLAIN, DEFAULT) if asked == MEAN else (BOXES, DEFAULT):
                     runs = field.plain_runs if method in PLAIN else field.runs
                     jobs[asked, method, instance, epsilon] = job(
                         instance, runs, 1e3 / epsilon, task=task, **goal, **METHODS[method]
                     )
     for instance in field.instances:
-        goal = {"task": f"best-mean:max-risk={ceiling_between(instance)!r}", "risk": "variance", "epsilon": EXACT}
+        goal = {"task": f"best:max-risk={ceiling_between(instance)!r}", "risk": "variance", "epsilon": EXACT}
         goal |= {"delta": DEFAULT_DELTA, "max_trials": field.exact_cap}
         for method in (DEFAULT, VA_LUCB):
             jobs[VARIANCE, method, instance, EXACT] = job(instance, field.plain_runs, 1e5, **goal, **METHODS[method])
     for instance in field.averaged:
         for budget, runs in field.budget_runs.items():
             for policy in POLICIES:
-                goal = {"task": "best-mean", "policy": policy, "budget": budget, "risk": scale.risk}
+                goal = {"task": "best", "policy": policy, "budget": budget, "risk": scale.risk}
                 jobs[BUDGET, policy, instance, budget] = job(instance, runs, budget + 3_000.0, **goal)
     return jobs
 

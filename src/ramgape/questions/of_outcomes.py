@@ -722,6 +722,10 @@ class Condition(NamedTuple):
 class BetterThanOf(Asked):
     """The arms that meet all conditions beside a control; margins, guardrails, limits.
 
+    An objective is met by more than its margin, without a tolerance: "better" means better. A guardrail is met up to
+    its tolerance. An arm is out if one condition is refuted by its tolerance, so with tolerances one of both can be
+    proved of every arm, and at any truth at most one of them is wrong.
+
     Attributes:
         control: The control's number.
         conditions: What is to be met.
@@ -736,27 +740,51 @@ class BetterThanOf(Asked):
         self.meets: list[Pairs | Singles] = []
         self.misses: list[Pairs | Singles] = []
         for condition in self.conditions:
-            tolerance = float(self.epsilon[condition.column])
+            tolerance, allowed = float(self.epsilon[condition.column]), self._allowed(condition)
             if condition.factor == 0.0:
                 columns, shift = [condition.column], condition.shift
                 weak = self.known[[condition.column]]
-                self.meets.append(Singles(self.count, columns, np.array([shift - tolerance]), 1.0, weak))
+                self.meets.append(Singles(self.count, columns, np.array([shift - allowed]), 1.0, weak))
                 self.misses.append(Singles(self.count, columns, np.array([shift + tolerance]), -1.0))
                 continue
             columns, factors = [condition.column], np.array([condition.factor])
-            # y_i > f y_0 + shift - epsilon, and f y_0 > y_i - shift - epsilon: y_0 > y_i / f - (shift + epsilon) / f.
-            self.meets.append(Pairs(self.count, columns, np.array([tolerance - condition.shift]), factors=factors))
-            margin = (condition.shift + tolerance) / condition.factor
-            self.misses.append(Pairs(self.count, columns, np.array([margin]), factors=1.0 / factors))
+            # y_i > f y_0 + shift - allowed, and f y_0 > y_i - shift - epsilon: y_0 > y_i / f - (shift + epsilon) / f.
+            # Of known values a tie meets a guardrail, and is no better in an objective.
+            tie, known = np.array([condition.column < self.objectives]), self.known[columns]
+            lead = np.array([allowed - condition.shift])
+            self.meets.append(Pairs(self.count, columns, lead, weak=known & ~tie, factors=factors))
+            margin = np.array([(condition.shift + tolerance) / condition.factor])
+            self.misses.append(Pairs(self.count, columns, margin, weak=known & tie, factors=1.0 / factors))
 
-    def _promises(self, seen: Seen) -> tuple[Floats, Floats]:
-        """float[i, condition]: of meeting each condition, and of missing it."""
-        met, missed = [], []
+    def _allowed(self, condition: Condition) -> float:
+        """How far below a condition an arm may be that meets it."""
+        return 0.0 if condition.column < self.objectives else float(self.epsilon[condition.column])
+
+    def promises(self, seen: Seen) -> tuple[Floats, Floats]:
+        """float[i, condition]: of meeting each condition, and of missing it.
+
+        That one is missed is not looked for while the estimates say that it holds: near a condition both are true up to
+        the tolerance.
+        """
+        met, missed, verified = [], [], []
         for meets, misses in zip(self.meets, self.misses, strict=True):
             one, two = meets.promise(seen, self.level), misses.promise(seen, self.out_level)
             met.append(one[:, 0] if isinstance(meets, Singles) else one[:, self.control, 0])
             missed.append(two[:, 0] if isinstance(misses, Singles) else two[self.control, :, 0])
-        return np.stack(met, axis=1), np.stack(missed, axis=1)
+            proved = misses.proved[:, 0] if isinstance(misses, Singles) else misses.proved[self.control, :, 0]
+            verified.append(proved >= self.out_level)
+        sought = np.stack(verified, axis=1) | ~self.holds(seen)
+        return np.stack(met, axis=1), np.where(sought, np.stack(missed, axis=1), 0.0)
+
+    def holds(self, seen: Seen) -> Mask:
+        """bool[i, condition]: whether an arm meets each by the estimates.
+
+        An objective must be better. A guardrail is held up to half of its tolerance, so that an arm which does not
+        affect it is not left out because of chance.
+        """
+        leads, is_objective = self.leads(seen), np.array([each.column < self.objectives for each in self.conditions])
+        slack = np.array([0.5 * self._allowed(each) if each.factor else 0.0 for each in self.conditions])
+        return np.asarray(np.where(is_objective, leads > 0.0, leads >= -slack))
 
     def leads(self, seen: Seen) -> Floats:
         """float[i, condition]: by how much an arm meets each condition, by the estimates."""
@@ -767,10 +795,25 @@ class BetterThanOf(Asked):
             [value[:, c.column] - c.factor * value[self.control, c.column] - c.shift for c in self.conditions], axis=1
         )
 
+    def is_no_worse(self, seen: Seen, proofs: Proofs, arm: int) -> bool:
+        """Whether it is proved that an arm meets all conditions up to their tolerances."""
+        met = self.promises(seen)[0][arm]
+        for place, each in enumerate(self.conditions):
+            tolerance = float(self.epsilon[each.column])
+            if met[place] == np.inf:
+                continue
+            if tolerance == 0.0 or each.factor == 0.0:
+                return False
+            margin = tolerance - each.shift
+            if not proofs.ahead(arm, self.control, each.column, margin, self.level, each.factor):
+                return False
+        return True
+
     def is_right(self, answer: Mask, values: Floats) -> bool:
         leads = self._leads(values)
         tolerance = np.array([self.epsilon[each.column] for each in self.conditions])
-        failed = (leads <= -tolerance).any(axis=1)
+        allowed = np.array([self._allowed(each) for each in self.conditions])
+        failed = (leads <= -allowed).any(axis=1)
         met = np.where(tolerance > 0.0, leads >= tolerance, leads > 0.0).all(axis=1)
         wrong = np.where(answer, failed, met)
         wrong[self.control] = answer[self.control]
@@ -778,9 +821,9 @@ class BetterThanOf(Asked):
 
     def answer_of(self, seen: Seen) -> Mask:
         """The arms that meet all conditions by the estimates; what is proved overrides them."""
-        answer: Mask = np.asarray((self.leads(seen) > 0.0).all(axis=1))
+        answer: Mask = np.asarray(self.holds(seen).all(axis=1))
         if not seen.by_budget:
-            met, missed = self._promises(seen)
+            met, missed = self.promises(seen)
             answer = (answer | (met == np.inf).all(axis=1)) & ~(
                 (missed == np.inf).any(axis=1) & ~(met == np.inf).all(axis=1)
             )
@@ -789,7 +832,7 @@ class BetterThanOf(Asked):
 
     def plan(self, seen: Seen) -> Plan:
         answer = self.answer_of(seen)
-        met, missed = self._promises(seen)
+        met, missed = self.promises(seen)
         support = np.where(answer, met.min(axis=1), missed.max(axis=1))
         support[self.control] = np.inf
         arm = least(support)
@@ -800,7 +843,7 @@ class BetterThanOf(Asked):
         return Plan(answer, unproved, arm, other, condition.column)
 
     def verify(self, seen: Seen, proofs: Proofs, *, anew: bool = False) -> None:
-        met, missed = self._promises(seen)
+        met, missed = self.promises(seen)
         for arm in range(self.count):
             if arm == self.control or (met[arm] == np.inf).all() or (missed[arm] == np.inf).any():
                 continue
@@ -821,10 +864,10 @@ class BetterThanOf(Asked):
         for each in self.conditions:
             low, high = seen.low[:, each.column], seen.high[:, each.column]
             of_control = (each.factor * high[self.control], each.factor * low[self.control]) if each.factor else (0, 0)
-            least_lead.append(low - of_control[0] - each.shift)
+            least_lead.append(low - of_control[0] - each.shift + self._allowed(each))
             most_lead.append(high - of_control[1] - each.shift)
             tolerance.append(float(self.epsilon[each.column]))
-        missing = (-np.stack(least_lead) - np.array(tolerance)[:, None]).max(axis=0)
+        missing = -np.stack(least_lead).min(axis=0)
         excess = (np.stack(most_lead) - np.array(tolerance)[:, None]).min(axis=0)
         found = np.where(answer, missing, excess)
         found[self.control] = -np.inf

@@ -97,6 +97,10 @@ def check_reward(spec: Spec, reward: object, arm: str | None = None) -> float:
             reward.close()  # type: ignore[attr-defined] # a coroutine warns if it was never awaited
         allowed = "a number, not an awaitable: only `identify` and `Study.run` await what `pull` gives"
         raise InvalidReward(what="reward", allowed=allowed, given=shorten(reward), hint=of_arm(arm))
+    if isinstance(reward, Mapping) and reward:
+        names = ", ".join(str(name) for name in reward)
+        allowed = f"a number, where trials give {names}: say what you want of them, objectives=['maximize mean(...)']"
+        raise InvalidReward(what="reward", allowed=allowed, given=shorten(reward), hint=of_arm(arm))
     value = number_of(reward)
     if not low <= value <= high:  # also false for NaN
         size = "a finite number" if spec.reward_range is None else "a number"

@@ -110,6 +110,9 @@ class OutcomeEngine(Engine):
         self.asked: Asked = spec.ask()
         self._keeps = keep
         self.told: list[tuple[int, dict[str, float]]] = []  # every trial's outcomes, also those not asked about
+        assert spec.outcomes is not None
+        self._worst = tuple(spec.outcomes.worst)
+        self._missing = np.zeros((len(spec.names), len(self._worst)), np.int64)  # trials without each of these
         self._plan: Plan | None = None
         self._planned: tuple[int, int] = (-1, -1)
         super().__init__(spec, seed)
@@ -160,7 +163,7 @@ class OutcomeEngine(Engine):
         other.__dict__.pop("rule", None)
         other.lanes = [lane.copy() for lane in self.lanes]
         other.asked = _copied(self.asked)
-        other.told = list(self.told)
+        other.told, other._missing = list(self.told), self._missing.copy()
         other.watches = [watch.copy() for watch in self.watches]
         other._plan = None
         return other
@@ -217,6 +220,18 @@ class OutcomeEngine(Engine):
             if price is not None:
                 self.pay(np.array([arm]), np.array([price]))
 
+    def _note_given(self, arm: int, outcomes: dict[str, float]) -> None:
+        if self._keeps:
+            self.told.append((arm, outcomes))
+        for place, name in enumerate(self._worst):
+            self._missing[arm, place] += name not in outcomes
+
+    @property
+    def missing(self) -> dict[str, dict[str, int]]:
+        """How many trials of an arm lacked which outcome, which counts as the worst; by their names."""
+        counts = zip(self._asked.names, self._missing.tolist(), strict=True)
+        return {name: dict(zip(self._worst, row, strict=True)) for name, row in counts if any(row)}
+
     def end(self) -> None:
         """The stopping rule has spoken."""
         self._record.stopped = PROVED
@@ -224,8 +239,7 @@ class OutcomeEngine(Engine):
     def _take(self, arm: int, reward: Any) -> bool:
         assert self._asked.outcomes is not None
         values = self._asked.outcomes.values(reward, arm)
-        if self._keeps:
-            self.told.append((arm, reward))
+        self._note_given(arm, reward)
         for place, watch in enumerate(self.watches):
             watch.add(arm, values[place])
         return self._learn(arm, values)
@@ -281,8 +295,8 @@ class OutcomeEngine(Engine):
         """Learn trials whose order means nothing; they count from the next `look` on."""
         assert self._asked.outcomes is not None
         values = [self._asked.outcomes.values(each, arm) for arm, each in zip(arms.tolist(), rewards, strict=True)]
-        if self._keeps:
-            self.told += zip(arms.tolist(), rewards, strict=True)
+        for arm, outcomes in zip(arms.tolist(), rewards, strict=True):
+            self._note_given(arm, outcomes)
         for place, lane in enumerate(self.lanes):
             column = np.array([each[place] for each in values])
             lane.add(arms, column)
@@ -489,7 +503,8 @@ class OutcomeEngine(Engine):
     @property
     def _written(self) -> tuple[NDArray[Any], ...]:
         lanes = [table for lane in self.lanes for table in lane.tables]
-        return (*self.state[:-1], *lanes, *self.asked.remembered, *(watch.table for watch in self.watches))
+        missing = (self._missing,) if self._worst else ()
+        return (*self.state[:-1], *lanes, *self.asked.remembered, *(watch.table for watch in self.watches), *missing)
 
     @contextmanager
     def _tables(self) -> Iterator[State]:

@@ -12,7 +12,7 @@ import numpy as np
 from ramgape.assumptions import HEAVY
 from ramgape.common.formatting import confidence, list_names, plural, round_up
 from ramgape.core.claims import Mask, Seen, certified_factor
-from ramgape.questions.of_outcomes import AboveOf, BestOf, BetterThanOf, CheapestOf, ParetoOf, Singles
+from ramgape.questions.of_outcomes import AboveOf, BestOf, BetterThanOf, CheapestOf, ParetoOf
 from ramgape.search.assumptions import objections_to
 from ramgape.search.objectives import Constraint, Objective
 from ramgape.search.outcome_engine import OutcomeEngine
@@ -116,7 +116,8 @@ def assumed_words(spec: OutcomeSpec) -> str:
     """What is assumed of the trials: "independent trials of each arm (accuracy in [0, 1])"."""
     assert spec.outcomes is not None
     parts = []
-    for name in spec.outcomes.measured:
+    order = [*spec.outcomes.declared, *spec.outcomes.measured]
+    for name in sorted(spec.outcomes.measured, key=order.index):
         declared = spec.outcomes.declared.get(name)
         if declared is None or (declared.range is None and declared.noise not in ("gaussian", HEAVY)):
             parts.append(f"{name} of any kind")
@@ -226,34 +227,32 @@ def _pareto_claim(
 
 def _control_claim(spec: OutcomeSpec, words: Words, names: Sequence[str], others: Sequence[str]) -> str:
     control, margin = spec.asked[1]["control"], spec.asked[1].get("margin", 0.0)
-    conditions = []
+    met, failed = [], []  # what arms inside meet, and what those outside do not meet all of
     for column in spec.columns:
-        by = words.tolerance(column)
+        by, about = words.tolerance(column), words.about(column)
         if isinstance(column.wish, Objective):
-            ahead = margin - by
-            where = (
-                f"more than {ahead:.6g} better"
-                if ahead > 0.0
-                else "better"
-                if ahead == 0.0
-                else f"less than {-ahead:.6g} behind"
-            )
-            conditions.append(f"{where} in {words.about(column)}")
+            met.append(f"{_ahead_words(margin, 'more than')} in {about}")
+            failed.append(f"{_ahead_words(margin + by, 'at least' if by else 'more than')} in {about}")
         else:
-            conditions.append(f"{column.wish}" + (f" (within {round_up(by)})" if by else ""))
-    others = [name for name in others if name != control]
-    exact = not any(words.tolerance(column) for column in spec.columns)
+            met.append(f"{column.wish}" + (f" (within {round_up(by)})" if by else ""))
+            failed.append(f"{column.wish}" + (f" by {by:.6g} or more" if by else ""))
     parts = []
     if names:
-        parts.append(
-            f"{list_names(names)} {'is' if len(names) == 1 else 'are'}, against {control}, {list_all(conditions)}"
-        )
+        parts.append(f"{list_names(names)} {'is' if len(names) == 1 else 'are'}, against {control}, {list_all(met)}")
+    others = [name for name in others if name != control]
     if others:
-        parts.append(
-            f"{list_names(others)} {'does' if len(others) == 1 else 'do'} not meet all of this"
-            f"{'' if exact else ' by the tolerances'}"
-        )
+        verb = "does not meet" if len(others) == 1 else "do not meet"
+        parts.append(f"{list_names(others)} {verb} all of this against {control}: {list_all(failed)}")
     return f"{'; '.join(parts)}."
+
+
+def _ahead_words(lead: float, how: str) -> str:
+    """By how much an arm is ahead: "more than 0.1 better", "better", "less than 0.1 behind"."""
+    if lead == 0.0:
+        return "better"
+    if lead > 0.0:
+        return f"{how} {lead:.6g} better"
+    return f"{'less than' if how == 'more than' else 'at most'} {-lead:.6g} behind"
 
 
 def assured(engine: OutcomeEngine, statement: str, quality: Sequence[str] = ()) -> str:
@@ -347,7 +346,7 @@ def infer_outcomes(
         ),
         constraints=tuple(ConstraintReport(str(column.wish), column.epsilon) for column in spec.constraints),
         certified=certified,
-        quality=replace(quality, drift=engine.alarms),
+        quality=replace(quality, drift=engine.alarms, missing=engine.missing),
         warnings=(
             *spec.warnings,
             *objections,
@@ -580,7 +579,9 @@ def _word(
     if isinstance(question, BetterThanOf):
         if arm == question.control:
             return "control"
-        return ("better" if inside else "not better") if proved else "open"
+        if proved:
+            return "better" if inside else "not better"
+        return "not worse" if question.is_no_worse(engine.seen(), engine.proofs, arm) else "open"
     if inside:
         return "keep" if isinstance(question, ParetoOf) else "best"
     if "missed" in limits:
@@ -613,29 +614,27 @@ def _with_verdict(column: Column, kept: bool, ends: tuple[float, float]) -> tupl
 
 
 def _kept(engine: OutcomeEngine, arm: int, place: int) -> Any:
-    """Whether an arm keeps a limit: what is proved of it by itself."""
-    question = engine.asked
+    """Whether an arm keeps a limit: what is proved of it by itself, up to the tolerance.
+
+    Near a limit both may be proved up to the tolerance; said is what the estimate says, too.
+    """
+    question, seen = engine.asked, engine.seen()
+    lead = float(seen.estimate[arm, place])
     if isinstance(question, AboveOf):
         return {1: "kept", -1: "missed", 0: "open"}[int(question.verdicts()[arm])]
     if isinstance(question, ParetoOf | BestOf):
-        number, seen = place - question.objectives, engine.seen()
+        number = place - question.objectives
         if engine.spec.goal == "budget":
-            low, high = seen.low[arm, place], seen.high[arm, place]
-            return "kept" if low >= 0.0 else "missed" if high < 0.0 else "open"
-        if question.unsafe.promise(seen, question.levels.unsafe)[arm, number] == np.inf:
-            return "missed"
-        return "kept" if question.safe.promise(seen, question.levels.safe)[arm, number] == np.inf else "open"
-    if isinstance(question, BetterThanOf) and engine.spec.goal != "budget":
-        meets, misses = question.meets[place], question.misses[place]
-        if arm == question.control:
-            return "open"
-        seen = engine.seen()
-        met, missed = meets.promise(seen, question.level), misses.promise(seen, question.out_level)
-        is_single = isinstance(meets, Singles)
-        if (met[arm, 0] if is_single else met[arm, question.control, 0]) == np.inf:
-            return "kept"
-        return "missed" if (missed[arm, 0] if is_single else missed[question.control, arm, 0]) == np.inf else "open"
-    return "open"
+            kept, missed = seen.low[arm, place] >= 0.0, seen.high[arm, place] < 0.0
+        else:
+            kept = question.safe.promise(seen, question.levels.safe)[arm, number] == np.inf
+            missed = question.unsafe.promise(seen, question.levels.unsafe)[arm, number] == np.inf
+    elif isinstance(question, BetterThanOf) and engine.spec.goal != "budget" and arm != question.control:
+        lead = 0.0 if question.holds(seen)[arm, place] else -1.0
+        kept, missed = (each[arm, place] == np.inf for each in question.promises(seen))
+    else:
+        return "open"
+    return "kept" if kept and lead >= 0.0 else "missed" if missed and lead < 0.0 else "open"
 
 
 def _dominators(engine: OutcomeEngine, answer: Mask) -> list[int | None]:
@@ -686,18 +685,18 @@ def _reasons(engine: OutcomeEngine, answer: Mask) -> list[str]:
                 near = seen.estimate[arm, 0] >= seen.estimate[:, 0].max() - question.within
                 dearer = seen.estimate[arm, 1] < seen.estimate[best, 1]
                 text = (
-                    f"{'dearer' if dearer else 'no cheaper'} than {spec.names[best]}"
+                    f"{'more expensive' if dearer else 'no cheaper'} than {spec.names[best]}"
                     if near
                     else f"worse in {words.about(spec.columns[0])}"
                 )
         elif isinstance(question, BetterThanOf) and arm != question.control and not answer[arm]:
-            leads = question.leads(seen)[arm]
+            holds = question.holds(seen)[arm]
             failing = [
                 f"not better in {words.about(column)}"
                 if isinstance(column.wish, Objective)
                 else f"breaks {column.wish}"
-                for column, lead in zip(spec.columns, leads.tolist(), strict=True)
-                if lead <= 0.0
+                for column, held in zip(spec.columns, holds.tolist(), strict=True)
+                if not held
             ]
             text = list_all(failing) if failing else ""
         elif isinstance(question, ParetoOf) and answer[arm] and answer.sum() > 1:

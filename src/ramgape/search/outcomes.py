@@ -98,7 +98,7 @@ def _declare(table: Mapping[str, Any]) -> DeclaredOutcome:
     given = table.get("range", table.get("noise", table.get("")))
     failure = table.get("failure", RETRY)
     known_name(failure, (RETRY, WORST), "failure")
-    if given is None or given == "":
+    if given is None or (isinstance(given, str) and not given):
         found = DeclaredOutcome()
     elif isinstance(given, str) and "," in given and ":" not in given:
         found = _ranged(number_range(given.split(","), "range"), given)
@@ -241,8 +241,13 @@ class TrialOutcomes:
         names = (name for each in self.columns for name in each.outcomes if name not in self.known)
         return tuple(dict.fromkeys(names))
 
+    @property
+    def worst(self) -> dict[str, float]:
+        """What those outcomes count as that a trial may lack."""
+        return {name: each.worst for name, each in self.declared.items() if each.worst is not None}
+
     def read(self, given: object, arm: str | None) -> dict[str, float]:
-        """All outcomes of a trial as floats, also those that nobody asks about.
+        """All outcomes of a trial as floats, also those that nobody asks about; without those that count as the worst.
 
         Args:
             given: What the trial gave.
@@ -263,17 +268,18 @@ class TrialOutcomes:
                     found[name] = float(value)
                     continue
             if value is None and (declared := self.declared.get(name)) is not None and declared.worst is not None:
-                continue  # counted as the worst below
+                continue  # counts as the worst
             found[name] = self._check(name, value, arm)
         for name in self.measured:
             if name not in found:
-                found[name] = self._instead(name, given, arm)
+                self._check_missing(name, given, arm)
         return found
 
     def _check(self, name: object, value: object, arm: str | None) -> float:
         if not isinstance(name, str) or name in self.known:
             why = "text" if not isinstance(name, str) else "one that is not known beforehand"
-            raise InvalidReward(what="the name of every outcome", allowed=why, given=shorten(name))
+            what = f"the name of every outcome{'' if arm is None else f' of arm {arm}'}"
+            raise InvalidReward(what=what, allowed=why, given=shorten(name))
         low, high = self.declared.get(name, DeclaredOutcome()).possible
         number = number_of(value)
         if not low <= number <= high:
@@ -284,11 +290,10 @@ class TrialOutcomes:
             raise InvalidReward(what=what, allowed=stated, given=shorten(value), hint=hint)
         return number
 
-    def _instead(self, name: str, given: Mapping[str, object], arm: str | None) -> float:
-        """What an outcome counts as that a trial has not given."""
-        declared = self.declared.get(name)
-        if declared is not None and declared.worst is not None:
-            return declared.worst
+    def _check_missing(self, name: str, given: Mapping[str, object], arm: str | None) -> None:
+        """Complain of an outcome that a trial has not given, unless it counts as the worst."""
+        if name in self.worst:
+            return
         there = [str(key) for key in given if key not in self.measured]
         shown = ", ".join(str(key) for key in given) or "nothing"
         raise InvalidReward(
@@ -302,8 +307,8 @@ class TrialOutcomes:
             outcomes: As `read` gives them.
             arm: The arm's number.
         """
-        if self.known:
-            outcomes = {**outcomes, **{name: values[arm] for name, values in self.known.items()}}
+        if self.known or self.worst:
+            outcomes = {**self.worst, **outcomes, **{name: values[arm] for name, values in self.known.items()}}
         return tuple([each.value(outcomes) for each in self.columns])
 
 

@@ -17,8 +17,6 @@ from ramgape.errors import InvalidSpec, RamgapeError, shorten, suggestion
 from ramgape.search.objectives import Objective, Wish, make_constraints, make_objectives
 from ramgape.search.statistic import Statistic
 
-ALLOWED = "a number for each outcome or objective, such as {'accuracy': 0.02, 'cost': 0.001}"
-
 
 def tolerances_of(epsilon: Any, wishes: Sequence[Wish]) -> tuple[float, ...]:
     """The tolerance of every objective and constraint, each in its own unit.
@@ -42,7 +40,9 @@ def _alone(epsilon: Any, wishes: Sequence[Wish]) -> tuple[float, ...]:
     names = list(dict.fromkeys(name for wish in wishes for name in wish.statistic.of.outcomes))
     units = {(wish.statistic.power, str(wish.statistic.of)) for wish in wishes}
     if len(names) > 1 or len(units) > 1:
-        raise InvalidSpec(what="epsilon", allowed=ALLOWED, given=shorten(epsilon))
+        example = {wish.statistic.text: ... for wish in wishes if isinstance(wish, Objective)}
+        allowed = f"a number for each outcome or objective, {example}".replace("Ellipsis", "...")
+        raise InvalidSpec(what="epsilon", allowed=allowed, given=shorten(epsilon))
     return (_number("epsilon", epsilon),) * len(wishes)
 
 
@@ -86,5 +86,5 @@ def _tolerance(wish: Wish, by_text: Mapping[str, float]) -> float:
         return by_text[alone]
     if not isinstance(wish, Objective):
         return 0.0
-    why = "" if alone not in by_text else f" ({alone} is in another unit)"
+    why = f": {{{statistic.text!r}: ...}}" if alone not in by_text else f" ({alone} is in another unit)"
     raise InvalidSpec(what="epsilon", allowed=f"given for {statistic.text!r}, too{why}", given=shorten(dict(by_text)))

@@ -146,7 +146,8 @@ def checked_outcome(search: Spec, given: object, arm: object = None) -> Checked:
     by_name = getattr(outcome, "outcomes", None)
     outcomes = measured.read(outcome.reward if by_name is None else by_name, named)
     require(len(outcomes) <= MOST_OUTCOMES, "outcomes", f"at most {MOST_OUTCOMES}", len(outcomes), InvalidReward)
-    return outcomes[measured.measured[0]], price, info, outcomes
+    first = measured.measured[0]
+    return outcomes[first] if first in outcomes else measured.worst[first], price, info, outcomes
 
 
 def measured_by(search: Spec) -> TrialOutcomes | None:

@@ -137,7 +137,7 @@ def quality_words(result: Result) -> str:
         if counts:
             parts.append(f"{words}: {list_counts(counts)}")
     for arm, outcomes in quality.missing.items():
-        parts.append(f"missing for {cut(printable(arm), 40)}: {list_counts(outcomes)}")
+        parts.append(f"missing for {cut(printable(arm), 40)}, counted as the worst: {list_counts(outcomes)}")
     if quality.drift:
         parts.append(f"drift: {list_names([f'{each.arm} ({each.kind})' for each in quality.drift])}")
     assumed = result.conditions
