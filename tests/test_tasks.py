@@ -44,6 +44,7 @@ from ramgape.bounds import BOUNDS
 from ramgape.questions import QUESTIONS, Boxes, Rescaling, Wanted, make_question
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
+from ramgape.search.result import updated
 from ramgape.search.spec import make_spec
 from ramgape.testing import check_question
 from tests.cli_support import call, call_json, complaint
@@ -457,7 +458,7 @@ def test_each_question_is_answered(text: str, answer: tuple[str, ...]) -> None:
     assert (result.truth.front, result.truth.exact, result.truth.eps_correct) == (answer, True, True)
     assert result.truth.regret == 0.0
     described = json.loads(result.to_json())
-    assert (described["answer"], described["task"]) == (list(answer), text)
+    assert (described["answer"], described["question"]) == (list(answer), text)
     assert Result.from_dict(result.to_dict()) == result
 
     generator = np.random.default_rng(1)
@@ -467,7 +468,7 @@ def test_each_question_is_answered(text: str, answer: tuple[str, ...]) -> None:
         return THREE.draw(THREE.names.index(name), generator)
 
     asked_and_told = identify(pull, THREE.names, **search)
-    assert asked_and_told == replace(result, truth=None, seed=None)
+    assert asked_and_told == updated(result, truth=None, seed=None)
     study = Study.create("asked", THREE.names, seed=1, **search)
     while not study.done:
         for pulled in study.ask(10):
@@ -480,7 +481,7 @@ def test_each_question_is_answered(text: str, answer: tuple[str, ...]) -> None:
 def test_an_empty_answer_is_an_answer() -> None:
     result = simulate(THREE, task=BestMean(max_risk=0.02), epsilon=0.01, seed=1)
     assert result.explanation().brief.startswith("No arm is feasible (0 of 3 arms), after ")
-    assert result.sentence.startswith("No arm is feasible: there is none whose standard deviation is at most 0.02. ")
+    assert result.sentence == "No arm is feasible: there is none whose standard deviation is at most 0.02 (95% sure)."
     assert result.guarantee.endswith(": no arm has a standard deviation of at most 0.01.")
     assert {(arm.verdict, arm.certified, arm.rival) for arm in result.arms} == {("out", True, None)}
     assert "No arm is feasible" in str(result)
@@ -759,7 +760,7 @@ def test_certificates_say_exactly_what_is_proved(task: Question, wanted: Wanted,
         ("least-risk:min-mean=1.5", r"min_mean must be at most 1, the highest mean that is possible, got 1.5"),
         ("best-score:weight=-1", r"weight of question best-score must be a finite number of at least 0, got -1"),
         ("best-score", r"question must be written best-score:weight=NUMBER"),
-        ("best", r"question must be one of pareto, best.*did you mean"),
+        ("bast", r"question must be one of pareto, best.*did you mean 'best'"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(task: str, complaint: str) -> None:
@@ -844,9 +845,10 @@ def test_differences_to_the_control() -> None:
     assert math.isclose(row.percent_interval[0], max(min(corners), 0.0))
     assert math.isclose(row.percent_interval[1], max(corners))
     assert (arms["b"].verdict, arms["b"].doubt, arms["c"].rival) == ("out", 0.0, "b")
-    assert json.loads(result.to_json())["differences"][1]["name"] == "c"
+    assert json.loads(result.to_json())["details"]["differences"][1]["name"] == "c"
     for shown in (str(result), result._repr_html_()):
-        assert "Difference to b" in shown
+        assert "c beats b: +" in shown
+        assert "change" in shown
         assert "control" in shown
     assert simulate(THREE, task="best", epsilon=0.1).differences == ()
 
@@ -878,7 +880,7 @@ def test_no_per_cent_of_a_mean_that_may_be_zero() -> None:
         task=BetterThan("a"),
     )
     assert result.differences[0].percent_interval == (-math.inf, math.inf)
-    assert json.loads(result.to_json())["differences"][0]["percent_interval"] == [None, None]
+    assert json.loads(result.to_json())["details"]["differences"][0]["percent_interval"] == [None, None]
     assert Result.from_dict(result.to_dict()) == result
 
 
@@ -911,9 +913,9 @@ def test_a_study_keeps_its_task(tmp_path: Any) -> None:
     Study.create("kept", ["a, b", "c"], reward_range=(0, 1), epsilon=0.1, task=task, storage=storage).close()
     with Study.load("kept", storage) as study:
         assert study.spec.search.question == task
-        assert study.report().result.to_dict()["task"] == str(task)
+        assert study.report().result.to_dict()["question"] == str(task)
         assert study.report().result.answer == ()
-        with pytest.raises(ramgape.StudyError, match=r"task is better-than:control=a%2C b,margin=0.01 in the store"):
+        with pytest.raises(ramgape.StudyError, match=r"question is better-than:control=a%2C b,margin=0.01 in"):
             Study.create(
                 "kept", ["a, b", "c"], reward_range=(0, 1), epsilon=0.1, task="top:1", storage=storage, exist_ok=True
             )
@@ -926,8 +928,9 @@ def test_the_command_line() -> None:
     assert {"answer", "exact", "regret", "eps_correct"} <= {*run}
     assert len(run["answer"]) == 2
     shown = call("simulate", "random-beta:3", "--task", "better-than:control=1", "--epsilon", "0.1").stdout
-    assert "Arms better than 1:" in shown
-    assert "Difference to 1" in shown
+    assert " beats 1: +" in shown
+    (header,) = [line.split() for line in shown.splitlines() if line.split()[:1] == ["option"]]
+    assert "change" in header
     assert "control of question better-than must be one of" in complaint(
         "simulate", "random-beta:3", "--task", "better-than:control=x"
     )

@@ -278,7 +278,7 @@ def _of_best(pairs: Pairs, answer: Mask) -> Strength | None:
     for arm in outside:
         rivals[arm] = min(inside, key=lambda each: pairs.estimates[each, 0])
         for each in inside:
-            if not pairs.ahead(each, arm, 0, -tolerances[arm], level):
+            if tolerances[arm] < math.inf and not pairs.ahead(each, arm, 0, -tolerances[arm], level):
                 tolerances[arm] = max(tolerances[arm], -pairs.lower(each, arm, 0, level))
     leader = max(inside, key=lambda arm: pairs.estimates[arm, 0])
     if wanted == 1:
