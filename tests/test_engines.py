@@ -112,7 +112,7 @@ def test_what_is_lost_is_tried_again_and_no_failure(on: Callable[..., None], fai
         assert ramgape.Report.from_dict(study.report().to_dict()).lost == report.lost
         assert json.loads(study.report().to_json())["study"]["lost"] == report.lost
     shown = call("study", "show", "lost", "--storage", url).stdout
-    assert f"12 told, {report.lost} lost with their machines" in " ".join(shown.split())
+    assert f"12 completed, {report.lost} lost with their machines" in " ".join(shown.split())
 
 
 def test_an_arm_that_is_always_lost_fails_in_the_end(on: Callable[..., None]) -> None:

@@ -364,7 +364,7 @@ def test_a_trial_without_a_lease_is_named_while_results_wait_for_it(create: Make
     clock.passes(1e9)
     report = study.report()
     assert (report.held, report.waits_for) == (3, (lost.id, lost.arm, "node-7"))
-    assert f"trial {lost.id} ({lost.arm}, worker node-7), which has no lease" in " ".join(str(report).split())
+    assert f"trial {lost.id} ({lost.arm}, worker node-7): report it, or release it" in " ".join(str(report).split())
     assert ramgape.Report.from_dict(report.to_dict()).waits_for == report.waits_for
     study.give_back(lost.id)
     assert (study.report().held, study.report().waits_for) == (0, None)
@@ -373,9 +373,15 @@ def test_a_trial_without_a_lease_is_named_while_results_wait_for_it(create: Make
     assert study.done
 
 
-def test_a_trial_with_a_lease_is_not_named(create: Make, clock: Clock) -> None:
-    """Its lease ends by itself."""
+@pytest.mark.parametrize("worker", ["ada", None])
+def test_a_trial_with_a_lease_is_named_if_no_worker_has_it(create: Make, clock: Clock, worker: str | None) -> None:
+    """A named worker reports it or comes back for it. Asked for by hand, it may be forgotten until its lease ends."""
     study = create()
-    study.ask(1, lease=10)
+    (first,) = study.ask(1, lease=10, worker=worker)
     study.tell(study.ask(1)[0], 0.5)
-    assert (study.report().held, study.report().waits_for) == (1, None)
+    report = study.report()
+    assert (report.held, report.waits_for) == (1, None if worker else (first.id, first.arm, None))
+    assert ("ramgape study release" in str(report)) is (worker is None)
+    clock.passes(11)
+    study.ask(1)
+    assert (study.report().held, study.report().waits_for) == (0, None)

@@ -16,6 +16,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,11 @@ import pytest
 
 import ramgape
 from ramgape import Study
+from ramgape.search.inference import infer
+from ramgape.search.result import updated
 from ramgape.storage import upgrade, versions
 from ramgape.storage.versions import NEWEST, newest_version
+from ramgape.studies import report
 from ramgape.studies.checking import check_store
 from tests.keyed import observe_once
 
@@ -187,3 +191,56 @@ def test_requests_are_kept_after_an_upgrade(tmp_path: Path, old: str, monkeypatc
     with Study.load("half-way", url) as study:
         assert study.report().lost == 1
     assert check_store(url).sound
+
+
+CERTAIN: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.5, "seed": 1}
+
+
+def test_a_certificate_is_shown_as_stored_with_the_version_that_made_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a later version would say of the same trials; another goal needs another certificate."""
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+
+    def infer_as_then(*arguments: Any) -> ramgape.Result:
+        result = infer(*arguments)
+        words = None if result.certified is None else replace(result.certified, guarantee="As it was said then.")
+        return updated(result, certified=words, guarantee="As it was said then.")
+
+    with monkeypatch.context() as then:
+        then.setattr(report, "infer", infer_as_then)
+        then.setattr(report, "present_version", lambda: "0.9.9")
+        with Study.create("coins", ["bad", "good"], storage=url, **CERTAIN) as study:
+            assert study.report().certificate is None
+            go_on(study, {"bad": near(0.2, 0.1), "good": near(0.8, 0.1)})
+            made = study.report().certificate
+    assert made is not None
+    assert (made.version, made.certified.guarantee) == ("0.9.9", "As it was said then.")
+    with Study.load("coins", url) as study:
+        study.observe("bad", 0.9)  # late: it is no part of what was certified
+        shown = study.report()
+        assert shown.certificate == made
+        assert shown.result.certified == made.certified
+        assert "As it was said then." in study.result().explain()
+        assert f"Certified: by ramgape 0.9.9, {made.made_at[:10]}" in " ".join(str(shown).split())
+        again = ramgape.Report.from_dict(shown.to_dict())
+        assert (again.certificate, again.result.certified) == (made, made.certified)
+        assert study.extend(epsilon=0.05)
+        assert study.report().certificate is None
+        go_on(study, {"bad": near(0.2, 0.1), "good": near(0.8, 0.1)})
+        certificate = study.report().certificate
+        assert certificate is not None
+        assert certificate.version == report.present_version()
+        assert certificate.certified.tolerance["mean(reward)"] <= 0.05
+
+
+def test_an_answer_that_differs_from_a_certificate_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    with monkeypatch.context() as then:
+        then.setattr(report, "infer", lambda *arguments: replace(infer(*arguments), answer=("bad",)))
+        then.setattr(report, "present_version", lambda: "0.9.9")
+        with Study.create("coins", ["bad", "good"], storage=url, **CERTAIN) as study:
+            go_on(study, {"bad": near(0.2, 0.1), "good": near(0.8, 0.1)})
+    with Study.load("coins", url) as study:
+        (warning,) = [each for each in study.result().warnings if "0.9.9" in each]
+        assert warning.startswith("ramgape 0.9.9 certified another answer: bad.")

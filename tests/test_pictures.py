@@ -135,7 +135,7 @@ def test_a_frame_needs_the_row_alone(place: str) -> None:
         row = session_of(study).row
     frame = make_frame(row, StudySpec.from_text(row.specification))
     assert frame["arms"] == list(ARMS)
-    assert frame["goal"] == {"kind": "budget", "words": "the best answer after 500 pulls"}
+    assert frame["goal"] == {"kind": "budget", "words": "the best answer after 500 trials"}
     assert frame["has_prices"]
     assert frame["mean"] == {"label": "mean reward", "better": "higher", "possible": [0.0, 1.0]}
     assert dict(map(tuple, frame["settings"]))["Failures"].startswith("tried again")

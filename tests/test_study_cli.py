@@ -368,7 +368,7 @@ def test_when_there_is_nothing_to_try(models: Shell) -> None:
     assert models.study("ask", "models") == {"pulls": [], "done": False}
     result = models("study", "ask", "models")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "note: nothing to try now: enough pulls are under way\n"
+    assert result.stderr == "note: nothing to try now: enough trials are in progress\n"
 
 
 @BOTH_WAYS
@@ -522,7 +522,7 @@ def test_failures(models: Shell) -> None:
     assert (shown["failed"], shown["study"]["given_up"], len(shown["study"]["failures"])) == (4, 1, 4)
     assert shown["study"]["failures"][0]["reason"] == "out of\nmemory"
     words = " ".join(models.say("show", "models").replace("│", " ").split())
-    assert "Failed: 4 of steady; 1 pull given up" in words
+    assert "Failed: 4 of steady; 1 trial given up" in words
     assert "Reasons: steady: out of memory (4 times)" in words
     assert models.study("retry", "models") == {"retried": 1, "done": False}
     assert models.say("retry", "models") == "0 pulls are available again.\n"
@@ -690,7 +690,7 @@ def test_the_picture_of_a_study_under_way(study: Study) -> None:
     words = words_of(report)
     assert "Study models: in progress" in words
     assert re.search(r"Progress █*░+ <?\d+%; evidence is missing for \d of 3 arms", words)
-    assert re.search(r"60 told, 3 under way, 1 failed; about [\d,]+ more expected", words)
+    assert re.search(r"60 completed, 3 in progress, 1 failed; about [\d,]+ more expected", words)
     expected = report.result.expected
     assert expected is not None
     assert f"{int(100 * 60 / (60 + expected.pulls))}%; evidence" in words
@@ -720,7 +720,7 @@ def test_the_picture_of_a_study_that_is_done(study: Study) -> None:
     told = report.result.samples + 1
     assert "Study models: done" in words
     assert re.search(r"█{24} 100%; right within 0\.0\d+, as asked", words)
-    assert f"{told} told (1 of them after the end, and not counted), 1 under way" in words
+    assert f"{told} completed (1 of them after the end, and not counted), 1 in progress" in words
     assert "expected" not in words
 
 

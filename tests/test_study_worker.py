@@ -270,7 +270,7 @@ def test_asked_to_end(place: str, tmp_path: Path, number: signal.Signals) -> Non
         output, errors = worker.communicate(timeout=60)
         assert worker.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[number], errors
         assert json.loads(output)["ended"] == "interrupted"
-        assert errors.endswith("interrupted: what was under way is given back\n")
+        assert errors.endswith("interrupted: trials in progress are released\n")
         assert "Traceback" not in errors
         for line in begun.read_text().split():
             with pytest.raises(ProcessLookupError):

@@ -124,7 +124,7 @@ def tell_next(study: StudySummary, url: str, new: bool, storage: str | None) -> 
 
     facts = [plural(len(study.arms), "arm"), goal_words(study.goal)]
     if study.told:
-        facts.append(f"{plural(study.told, 'trial')} told already")
+        facts.append(f"{plural(study.told, 'trial')} completed already")
     verb = "Created" if new else "There is already"
     where = "" if storage is None else f" --storage {shlex.quote(storage)}"
     step = f"ramgape study {'show' if study.done else 'ask'} {shlex.quote(study.name)}{where}"

@@ -125,7 +125,7 @@ def work(
         said = {"study": name, "worker": known_as, **outcome(study, worker, ended)}
     show_work_done(said, as_json)
     if ended == "interrupted":
-        tell("interrupted", "what was under way is given back", "bold yellow")
+        tell("interrupted", "trials in progress are released", "bold yellow")
         raise typer.Exit(interrupted_by(signals))
 
 

@@ -124,7 +124,7 @@ def show_pulls(pulls: Sequence[Json], done: bool, as_json: bool) -> None:
         item = f"\t{printable(json.dumps(each['item']))}" if "item" in each else ""
         write_line(f"{each['id']}\t{printable(each['arm'])}\t{each['seed']}{item}")
     if not pulls:
-        tell("note", "the study is done" if done else "nothing to try now: enough pulls are under way", "bold")
+        tell("note", "the study is done" if done else "nothing to try now: enough trials are in progress", "bold")
 
 
 def show_answer(accepted: bool, done: bool, about: Json, as_json: bool) -> None:

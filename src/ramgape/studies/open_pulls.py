@@ -110,11 +110,13 @@ class OpenPulls:
         return sorted((pull for pull in leased if pull.lease_until <= clock), key=lambda pull: pull.number)
 
     @property
-    def endless(self) -> PullRow | None:
-        """The pull without a lease that results of later trials wait for, if there is one."""
-        first = None if self.order is None else self.order.first
+    def forgotten(self) -> PullRow | None:
+        """The trial that results of later ones wait for, if it has no lease or no named worker to come back for it."""
+        first = None if self.order is None or not self.order.held else self.order.first
         pull = None if first is None else self.pulls[first]
-        return pull if pull is not None and math.isinf(pull.lease_until) and pull.lease_until > 0.0 else None
+        if pull is None or pull.lease_until <= NOTED:
+            return None
+        return pull if pull.worker is None or math.isinf(pull.lease_until) else None
 
     def must_wait(self, pull: PullRow) -> bool:
         """Whether an answer to an open pull is held back."""

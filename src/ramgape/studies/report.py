@@ -15,11 +15,11 @@ from ramgape.bounds import the_bound
 from ramgape.common.formatting import list_names, plural
 from ramgape.errors import FailingArm, shorten
 from ramgape.questions import BetterThan
-from ramgape.search.explained import Answered, Portable, jsonable, restore
+from ramgape.search.explained import Answered, Portable, jsonable, restore, versions
 from ramgape.search.inference import infer
 from ramgape.search.outcome import OURS
 from ramgape.search.quality import TrialQuality
-from ramgape.search.result import Expectation, Goal, Result, Stopped, updated
+from ramgape.search.result import Certified, Expectation, Goal, Result, Stopped, updated
 from ramgape.storage.records import FailureRow, ObservationRow, StudyRow
 from ramgape.studies.arrivals import RetiredArm
 from ramgape.studies.exchange import write_pull_id
@@ -54,6 +54,47 @@ class Failure:
     failed_at: str
 
 
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What was certified when a study ended. It is stored with the study, so a later version shows the same.
+
+    Attributes:
+        version: The version of ramgape that made it.
+        made_at: When.
+        answer: The certified answer.
+        certified: The claim, in the words of that version.
+    """
+
+    version: str
+    made_at: str
+    answer: tuple[str, ...]
+    certified: Certified
+
+    @classmethod
+    def of(cls, result: Result, time: float) -> Certificate | None:
+        """What a result proves; None where that is nothing."""
+        if result.certified is None:
+            return None
+        return cls(present_version(), write_time(time), result.answer, result.certified)
+
+    def shown_in(self, result: Result) -> Result:
+        """A result that the present version has inferred, with this certificate in place of its own."""
+        if self.version == present_version():
+            return result
+        if self.answer != result.answer:
+            differs = (
+                f"ramgape {self.version} certified another answer: {list_names(self.answer) or 'none'}. This version "
+                "infers what you see from the same trials"
+            )
+            return updated(result, warnings=(*result.warnings, differs))
+        return updated(result, certified=self.certified, guarantee=self.certified.guarantee)
+
+
+def present_version() -> str:
+    """The version of ramgape that runs."""
+    return versions()["ramgape"] or "of an unknown version"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Report(Answered):
     """How a study is going; it prints itself, draws itself and goes on as plain data, as a `Result` does.
@@ -66,13 +107,15 @@ class Report(Answered):
         held: Results that wait for those of earlier trials.
         failed: Failed attempts; given_up are the pulls that failed too often.
         lost: Attempts that went with the machine that made them, and count for nothing.
-        waits_for: The id, arm and worker of a trial without a lease that the held results wait for.
+        waits_for: The id, arm and worker of a trial that the held results wait for, and that may have been forgotten:
+            it has no lease, or no worker has it.
         doubt: The returned set is right up to this tolerance; infinite while there is nothing to go by.
         arms_pending, arms_failed: By arm.
         failures: The last ones; `reasons` are those of all failures: arm, reason and how often, the latest first.
         progress: How far the search is: pulls made, the limit on them, the doubt that is left.
         retired: What is recorded of arms that take part no longer; they are no part of the result.
         info: What was told with the last hundred answers: each key, its values, and how often they came.
+        certificate: What was certified when the study ended, with the version that did; None where nothing was.
     """
 
     name: str
@@ -94,6 +137,7 @@ class Report(Answered):
     info: dict[str, dict[str, int]] = field(default_factory=dict)
     lost: int = 0
     waits_for: tuple[str, str, str | None] | None = None
+    certificate: Certificate | None = None
 
     @property
     def _found(self) -> Result:
@@ -153,6 +197,7 @@ class Inference:
         self._version = state.version
         self._done = state.done
         self._spec = state.spec
+        self._certificate = None if state.certificate is None else restore(Certificate, state.certificate)
         self._quality = quality
         # Pulls that are closed have been answered, so what was told beyond them was observed or imported.
         self._observed = state.told > state.asked - len(state.open)
@@ -172,7 +217,8 @@ class Inference:
         """What has been found; unless it is done, `ended` is the reason given."""
         if ended not in self._results:
             found = infer(self.engine, None if self._done else ended, None, None, self._quality)
-            self._results[ended] = replace(found, warnings=(*found.warnings, *self._refuted(found)))
+            found = replace(found, warnings=(*found.warnings, *self._refuted(found)))
+            self._results[ended] = found if self._certificate is None else self._certificate.shown_in(found)
         return updated(self._results[ended], expected=self.expected) if expect else self._results[ended]
 
     def _refuted(self, found: Result) -> list[str]:
@@ -277,6 +323,7 @@ def draft_report(
         "info": count_info(last_rows),
         "lost": state.lost,
         "waits_for": state.waits_for,
+        "certificate": None if state.certificate is None else restore(Certificate, state.certificate),
     }
 
 

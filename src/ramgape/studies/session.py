@@ -14,11 +14,13 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnavailable, shorten
+from ramgape.search.explained import jsonable
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.outcome import TOLD_PRICES
 from ramgape.search.quality import TrialQuality, with_names
@@ -26,6 +28,7 @@ from ramgape.storage.checksums import chain_over, damaged, next_chain
 from ramgape.storage.protocol import Store
 from ramgape.storage.records import AnswerRow, Changes, Moment, ObservationRow, RequestRow, StudyRow
 from ramgape.studies.entries import Seen, columns_of
+from ramgape.studies.report import Certificate, Inference
 from ramgape.studies.specification import StudySpec
 from ramgape.studies.state import StudyState, names_in
 from ramgape.trials.history import Recorder
@@ -48,8 +51,10 @@ class StudySession:
         self._holder: int | None = None  # the thread with an operation under way
         self._state: StudyState | None = None
         self._place = 0  # of the first observation that is not written yet
+        self._time = 0.0  # of the transaction under way
         self.waited = 0.0  # seconds that the transaction under way, or the last one, has waited for the store
         self._flushed = False  # some of those in the transaction under way are
+        self._ended = False  # the study had ended, with its present goal, before the transaction under way
         self._snapshot_at = 0  # observations that the last snapshot stands for, as far as is known here
         self._interval = max(SNAPSHOT_EVERY, 10 * len(spec.search.names))  # observations between two of them
         # The state, up to date, and the time; with `writing`, what changes in it is written at the end.
@@ -187,7 +192,7 @@ class StudySession:
                 self._state = self._new_state(row)
             if not self._state.is_of(row):
                 self._catch_up(row, now)
-            self._place = self._state.told
+            self._place, self._ended, self._time = self._state.told, self._state.done, now.time
             return self._state, now
         except BaseException:
             self.undo()
@@ -279,7 +284,7 @@ class StudySession:
         state = StudyState(spec, row)
         pulls = list(before.open.values())
         state.begin_again(row, self._read(row, 0), store.read_batches(study, 0), pulls)
-        self.spec, self.row, self._state, self._snapshot_at = spec, row, state, 0
+        self.spec, self.row, self._state, self._snapshot_at, self._ended = spec, row, state, 0, False
         return state
 
     def commit(self) -> None:
@@ -288,6 +293,8 @@ class StudySession:
         assert state is not None
         try:
             if self._flushed or state.changes.any():
+                if state.done and not self._ended:
+                    self._certify(state)
                 state.revision += 1
                 if state.changes.new_pulls:
                     state.changes.settle()
@@ -306,6 +313,12 @@ class StudySession:
         finally:
             self._holder = None
             self._lock.release()
+
+    def _certify(self, state: StudyState) -> None:
+        """Write down what is proved at the end, with the version that proves it."""
+        with suppress(Exception):  # the answer that ended the study must be stored, whatever becomes of this
+            proved = Certificate.of(Inference(state, self.quality()).result("open", expect=False), self._time)
+            state.certificate = None if proved is None else jsonable(asdict(proved))
 
     def undo(self, unchanged: bool = False) -> None:
         """End the transaction as if it had never been. Unless nothing has changed, all is read again next time."""

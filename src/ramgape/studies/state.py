@@ -90,6 +90,7 @@ class StudyState:
         # Whether the search learns rewards, not outcomes by name.
         self.learns_rewards = getattr(spec.search, "outcomes", None) is None
         self.outcome_names: list[str] = []  # of all outcomes that trials have given
+        self.certificate: dict[str, Any] | None = None  # what was certified at the end, as JSON has it
         self._batch: BatchRow | None = None
         self._decision: tuple[object, ...] = ()
         self._decision_text = ""
@@ -126,8 +127,8 @@ class StudyState:
 
     @property
     def waits_for(self) -> tuple[str, str, str | None] | None:
-        """The id, arm and worker of a pull without a lease that results of later trials wait for."""
-        pull = self._open.endless
+        """The id, arm and worker of a trial that results of later ones wait for, and that may have been forgotten."""
+        pull = self._open.forgotten
         if pull is None:
             return None
         return write_pull_id(pull.token, pull.number, pull.attempt), self.spec.search.names[pull.arm], pull.worker
@@ -165,7 +166,7 @@ class StudyState:
 
     def row(self) -> StudyRow:
         """What a store has to keep of it, beside the changes."""
-        decision: tuple[object, ...] = (self.engine.decision,)
+        decision: tuple[object, ...] = (self.engine.decision, id(self.certificate))
         if self._open.moved or self.expired or self.lost_of:
             decision += tuple(tuple(each.items()) for each in (self._open.moved, self.expired, self.lost_of))
         if decision != self._decision:
@@ -178,9 +179,12 @@ class StudyState:
         return self._row
 
     def stands(self, decision: Sequence[int] = ()) -> str:
-        """Where a rule stands, and what else observations do not tell: places of pulls, and what was replaced."""
+        """Where a rule stands, and what else observations do not tell: places of pulls, what was replaced, and what
+        was certified."""
         counts = {"expired": self.expired, "lost": self.lost_of, "moved": self._open.moved}
-        noted = {name: found for name, found in counts.items() if found} if self._notes else {}
+        noted: dict[str, Any] = {name: found for name, found in counts.items() if found} if self._notes else {}
+        if self.certificate is not None:
+            noted["certificate"] = self.certificate
         return json.dumps({"rule": decision, **noted} if noted else decision) if noted or decision else ""
 
     # --- snapshots -------------------------------------------------------------------------------------------------
@@ -581,6 +585,7 @@ class StudyState:
         noted: dict[str, Any] = stands if isinstance(stands, dict) else {"rule": stands}
         if noted["rule"]:
             self.engine.decision = noted["rule"]
+        self.certificate = noted.get("certificate")
         for name, counts in (("expired", self.expired), ("lost", self.lost_of)):
             if self._notes:
                 counts.clear()
@@ -598,6 +603,7 @@ class StudyState:
         self.stopped_at = row.told if self.engine.stopped else None
         self.catch_up(row._replace(stopped_at=self.stopped_at), seen.part(0, 0), (), pulls, None)
         self.changes.specification = row.specification
+        self.certificate = None  # it was about what was asked for before
 
     def _leave_open(self, number: int) -> None:
         """A pull is not what it was, as others have written."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import cut, list_counts, plural, round_up
+from ramgape.common.formatting import cut, list_counts, list_names, plural, round_up
 from ramgape.errors import printable
 from ramgape.trials.progress_words import more_words, share_done, state
 from ramgape.trials.surfaces import per_cent
@@ -15,7 +15,7 @@ from ramgape.views.explanation import Explanation
 from ramgape.views.result import explain_result
 
 if TYPE_CHECKING:
-    from ramgape.search.result import Expectation, Goal
+    from ramgape.search.result import Expectation, Goal, Result
     from ramgape.studies.arrivals import RetiredArm
     from ramgape.studies.report import Report
 
@@ -42,7 +42,7 @@ def study_title(report: Report) -> str:
 def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     """What to know of a study beside its result, as pairs of a word and its explanation."""
     facts = [
-        ("Goal", goal_words(report.result.goal, report.result.rigour, report.result.task)),
+        ("Goal", goal_of(report.result)),
         ("Progress", progress_words(report, letters)),
     ]
     facts.append(("Trials", trial_words(report)))
@@ -51,8 +51,10 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     if report.waits_for is not None:
         facts.append(("Waits for", waiting_words(*report.waits_for)))
     if report.failed:
-        given_up = f"; {plural(report.given_up, 'pull')} given up" if report.given_up else ""
+        given_up = f"; {plural(report.given_up, 'trial')} given up" if report.given_up else ""
         facts.append(("Failed", f"{list_counts(report.arms_failed)}{given_up}"))
+    if report.certificate is not None:
+        facts.append(("Certified", f"by ramgape {report.certificate.version}, {report.certificate.made_at[:10]}"))
     if report.info:
         facts.append(("Info", info_words(report)))
     if report.retired:
@@ -64,42 +66,51 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
 
 
 def waiting_words(pull: str, arm: str, worker: str | None) -> str:
-    """What results wait for, and what to do about it."""
+    """The trial that other results wait for, and what to do about it."""
     of = f"{cut(printable(arm), NAME_WIDTH)}{f', worker {cut(printable(worker), NAME_WIDTH)}' if worker else ''}"
-    return f"trial {pull} ({of}), which has no lease. Report it, or release it: `ramgape study give-back`"
+    return f"trial {pull} ({of}): report it, or release it with `ramgape study release`"
 
 
 def info_words(report: Report) -> str:
-    """What was told with the last answers, beside their rewards."""
+    """What the last results carry beside their rewards."""
     parts = []
     for key, values in list(report.info.items())[:REASONS]:
         shown = [f"{cut(printable(value), NAME_WIDTH)} ({times:,})" for value, times in list(values.items())[:REASONS]]
         more = f" and {len(values) - REASONS:,} others" if len(values) > REASONS else ""
         parts.append(f"{cut(printable(key), NAME_WIDTH)} {', '.join(shown)}{more}")
-    return f"with the last answers: {'; '.join(parts)}"
+    return f"with the last results: {'; '.join(parts)}"
 
 
 def retired_words(arm: RetiredArm) -> str:
     """What is recorded of an arm that went."""
     seen = f", mean {arm.mean:.4g}, std {arm.std:.3g}" if arm.pulls else ""
-    return f"{cut(printable(arm.name), NAME_WIDTH)} ({plural(arm.pulls, 'pull')}{seen}), on {arm.retired_at[:10]}"
+    return f"{cut(printable(arm.name), NAME_WIDTH)} ({plural(arm.pulls, 'trial')}{seen}), on {arm.retired_at[:10]}"
 
 
-def goal_words(goal: Goal, rigour: str = "proved", task: str = "pareto") -> str:
+def goal_of(result: Result) -> str:
+    """What was asked for; with several outcomes, the tolerance of each objective."""
+    if not result.details.said or not result.goal.epsilon:
+        return goal_words(result.goal, result.rigour, result.task)
+    tolerances = list_names([f"{each.epsilon or 0.0:g} in {each.text}" for each in result.objectives])
+    answer = "an answer" if result.task == "pareto" else f"an answer to {printable(result.task)}"
+    return goal_words(result.goal, result.rigour, what=f"{answer} within {tolerances}")
+
+
+def goal_words(goal: Goal, rigour: str = "proved", task: str = "pareto", what: str = "") -> str:
     """What was asked for.
 
     >>> from ramgape.search.result import Goal
     >>> goal_words(Goal("confidence", 0.05, 0.1, None)), goal_words(Goal("budget", None, None, 2000))
-    ('an answer within 0.05, with probability 0.9', 'the best answer after 2,000 pulls')
+    ('an answer within 0.05, with probability 0.9', 'the best answer after 2,000 trials')
     """
     money = "" if goal.spend is None else f"for at most {goal.spend:,.6g}"
     if goal.budget is not None:
-        return f"the best answer after {goal.budget:,} pulls{f', {money}' if money else ''}"
+        return f"the best answer after {goal.budget:,} trials{f', {money}' if money else ''}"
     if goal.kind == "budget":
         return f"the best answer {money}"
     assert goal.delta is not None
     how = "approximately with" if rigour == "approximate" else "with"
-    what = wanted(goal.epsilon, goal.risk_epsilon, goal.epsilon_share, task)
+    what = what or wanted(goal.epsilon, goal.risk_epsilon, goal.epsilon_share, task)
     return f"{what}, {how} probability {1.0 - goal.delta:.6g}{f', {money}' if money else ''}"
 
 
@@ -136,9 +147,11 @@ def trial_words(report: Report) -> str:
 def count_words(report: Report) -> str:
     """How many trials there are."""
     late = f" ({report.late:,} of them after the end, and not counted)" if report.late else ""
-    counts = {"waiting for earlier trials": report.held, "under way": report.pending, "failed": report.failed}
+    counts = {"waiting for earlier trials": report.held, "in progress": report.pending, "failed": report.failed}
     counts["lost with their machines"] = report.lost
-    return ", ".join([f"{report.told:,} told{late}", *(f"{count:,} {word}" for word, count in counts.items() if count)])
+    return ", ".join(
+        [f"{report.told:,} completed{late}", *(f"{count:,} {word}" for word, count in counts.items() if count)]
+    )
 
 
 def expected_words(expected: Expectation | None, exact: bool = False) -> str:
@@ -151,7 +164,7 @@ def expected_words(expected: Expectation | None, exact: bool = False) -> str:
     if expected is not None and exact:
         return f"{expected.pulls:,} more until the budget is spent"
     if expected is None:
-        return "how many more is not known before every arm has its first pulls"
+        return "how many more is not known before every arm has its first trials"
     return f"{more_words(expected)} expected"
 
 

@@ -18,7 +18,7 @@ from ramgape.studies.report import write_time
 from ramgape.studies.specification import StudySpec
 from ramgape.views.content import facts, risk_axis
 from ramgape.views.report import settings
-from ramgape.views.study import goal_words
+from ramgape.views.study import goal_of
 from ramgape.web.snapshot import COLUMNS
 
 UNKNOWN = ("Arms", "Seed")  # what a result without arms, and without a run, does not know
@@ -45,7 +45,7 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
             "arms": list(search.names),
             "retired": list(spec.retired),
             "control": asked.control,
-            "goal": {"kind": search.goal, "words": goal_words(asked.goal, asked.rigour, asked.task)},
+            "goal": {"kind": search.goal, "words": goal_of(asked)},
             "epsilon": search.epsilon,
             "delta": search.delta,
             "rigour": asked.rigour,
