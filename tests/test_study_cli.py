@@ -38,7 +38,7 @@ SECRET = "postgresql://me:geheim@host/studies"
 
 
 REWARDS = {"steady": 0.5, "wild": 0.8, "poor": 0.1}
-VERBS = ("create", "list", "show", "ask", "tell", "fail", "observe", "front", "import", "export", "renew", "give-back",
+VERBS = ("create", "list", "show", "ask", "tell", "fail", "observe", "answer", "import", "export", "renew", "release",
          "retry", "delete")  # fmt: skip
 ARM_KEYS = {
     *("name", "trials", "verdict", "word", "p", "support", "beaten_by", "objectives", "constraints"),
@@ -170,7 +170,7 @@ def test_a_script_runs_a_whole_study(tmp_path: Path) -> None:
     )
     assert finished.returncode == 0, finished.stderr
     created, hint, *answers = finished.stdout.splitlines()
-    assert created == "Created study suppliers in sqlite:///studies.db: 2 arms; the best answer after 4 pulls."
+    assert created == "Created study suppliers in sqlite:///studies.db: 2 the best answer after 4 trials."
     assert hint == "Next: ramgape study ask suppliers"
     assert answers[0] == "4 accepted. The study is done."
     assert "Study suppliers: done" in finished.stdout
@@ -257,7 +257,7 @@ def test_a_warm_start(shell: Shell, tmp_path: Path) -> None:
     lines = '{"model": "poor", "score": 0.25}\n'
     columns = ("--format", "jsonl", "--arm-column", "model", "--reward-column", "score")
     made = shell.say("create", "lines", *CONFIDENCE, "--data", "-", *columns, stdin=lines)
-    assert "; 1 trial told already." in made
+    assert "; 1 trial completed already." in made
     for text, words in {
         "arm,reward\nsteady,0.5\nsteady,7\n": "log.csv, line 3: reward must be a number from 0 to 1, got 7.0",
         "arm,reward\nstedy,0.5\n": "line 2: arm must be one of steady, wild, poor, got 'stedy'; did you mean 'steady'?",
@@ -605,7 +605,7 @@ def test_list(models: Shell, monkeypatch: pytest.MonkeyPatch, most: int) -> None
     assert first["arms"] == ["steady", "wild", "poor"]
     assert (second["name"], second["told"], second["pending"], second["failed"]) == ("models", 1, 2, 0)
     head, _, *rows = models.say("list").splitlines()
-    assert head.split() == ["study", "goal", "arms", "told", "under", "way", "failed", "done", "created"]
+    assert head.split() == ["study", "goal", "arms", "trials", "in", "progress", "failed", "done", "created"]
     assert rows[0].startswith("a [red] study")
     assert rows[-1].split()[:7] == ["models", "budget=12", "3", "1", "2", "0", "no"]
 
@@ -674,7 +674,7 @@ def test_the_picture_of_a_study_that_has_not_begun(study: Study) -> None:
     assert "Study models: not started" in words
     assert "Goal an answer within 0.05, with probability 0.95" in words
     assert "Progress nothing is known of some arms yet Trials" in words
-    assert "0 told; how many more is not known before every arm has its first pulls" in words
+    assert "0 completed; how many more is not known before every arm has its first trials" in words
     assert "In progress" not in words
     assert "Failed" not in words
 
@@ -730,22 +730,22 @@ def test_the_picture_of_a_study_that_was_given_up() -> None:
             study.tell_many([(pull, 0.5) for pull in study.ask()])
         words = words_of(study.report())
     assert "Study coins: undecided, max_trials was reached" in words
-    assert re.search(r"Progress right within 0\.\d+, within 0.01 was asked for Trials 20 told", words)
+    assert re.search(r"Progress right within 0\.\d+, within 0.01 was asked for Trials 20 completed", words)
 
 
 def test_the_picture_of_a_budget_and_of_an_exact_question() -> None:
     with Study.create("coins", ["a", "b"], reward_range=(0, 1), budget=40) as study:
         study.tell_many([(pull, 0.5) for pull in study.ask(10)])
         words = words_of(study.report())
-    assert "Goal the best answer after 40 pulls" in words
+    assert "Goal the best answer after 40 trials" in words
     assert "██████░░░░░░░░░░░░░░░░░░ 25%; 10 of 40 pulls" in words
-    assert "10 told; 30 more until the budget is spent" in words
+    assert "10 completed; 30 more until the budget is spent" in words
     with Study.create("coins", ["a", "b"], reward_range=(0, 1), epsilon=0) as study:
         study.tell_many([(pull, 0.5) for pull in study.ask(100)])
         words = words_of(study.report())
     assert "Goal the exact Pareto set, with probability 0.95" in words
     assert re.search(r"Progress evidence is missing for 2 of 2 arms", words)
-    assert "100 told" in words
+    assert "100 completed" in words
 
 
 def test_pictures_fit_the_window_whatever_the_names_are() -> None:

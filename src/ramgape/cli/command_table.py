@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from ramgape.cli.help import PlainHelp
-from ramgape.common.old_names import COMMANDS
+from ramgape.common.old_names import COMMANDS, present_flag
 
 
 class Line(NamedTuple):
@@ -54,7 +54,7 @@ class PlainCommand(PlainHelp, TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read what was typed for it."""
         read_plainly(self, ctx)
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, list(map(present_flag, args)))
 
 
 class StandIn(TyperCommand):

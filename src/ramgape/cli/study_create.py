@@ -40,10 +40,10 @@ def create(
 ) -> None:
     """Create a study.
 
-    [bold]ramgape study create models --arm A --arm B --reward-range 0 1 --epsilon 0.05 --delta 0.05[/bold]
+    [bold]ramgape study create models --arm A --arm B --reward-range 0 1 --epsilon 0.05[/bold]
     trials until the answer is right up to 0.05, with probability 0.95
 
-    [bold]ramgape study create models --arms-file names.txt --assumption gaussian --budget 500[/bold]
+    [bold]ramgape study create fits --arms-file arms.txt --assumption gaussian --budget 500[/bold]
     the best answer that 500 trials can buy
     """
     if arms_file == "-" and start is not None and start.file == "-":

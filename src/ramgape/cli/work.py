@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 from ramgape.cli.stores import existing_storage, storage_url
 from ramgape.cli.streams import FAILED, tell, tell_error, warnings_told, write_json, write_line
 from ramgape.common.files import name_of, opened, read_number, read_objects
-from ramgape.common.old_names import COMMANDS, FLAGS
+from ramgape.common.old_names import COMMANDS, present_flag
 from ramgape.common.parsing import parse_number
 from ramgape.errors import DataError, FailingArm, InvalidSpec, SpecificationError, located, printable, require, shorten
 from ramgape.errors import RamgapeError as Refused
@@ -449,8 +449,7 @@ class Parser(argparse.ArgumentParser):
                 self.add_argument(word.name, nargs="+" if word.many else None if word.required else "?")
             else:
                 action = "append" if word.many else "store"
-                older = [old for old, new in FLAGS.items() if new == word.flag]
-                self.add_argument(word.flag, *older, dest=word.name, default=word.default, action=action)
+                self.add_argument(word.flag, dest=word.name, default=word.default, action=action)
         self.add_argument("--storage")
         self.add_argument("--json", dest="as_json", action="store_true")
 
@@ -469,7 +468,7 @@ def answer(arguments: Sequence[str]) -> int | None:
     if verb not in VERBS or {"--help", "-h"}.intersection(arguments):
         return None
     try:
-        given = vars(Parser(VERBS[verb][1]).parse_intermixed_args(arguments[1:]))
+        given = vars(Parser(VERBS[verb][1]).parse_intermixed_args(list(map(present_flag, arguments[1:]))))
     except Misread:
         return None
     try:

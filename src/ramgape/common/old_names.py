@@ -45,3 +45,9 @@ def reading(names: Mapping[str, str]) -> Callable[[Any, str], Any]:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     return __getattr__
+
+
+def present_flag(argument: str) -> str:
+    """A word of a command line, with the present name of an option in place of an older one."""
+    flag, equals, value = argument.partition("=")
+    return f"{FLAGS.get(flag, flag)}{equals}{value}"
