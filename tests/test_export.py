@@ -66,9 +66,9 @@ def test_what_else_was_told_comes_back(study: Study, tmp_path: Path, form: str) 
     getattr(copy, f"export_{form}")(second)
     assert first.read_bytes() == second.read_bytes()
     with copy.backend.session.reading as (ledger, _):
-        items, prices = copy.backend.session.details(ROWS - 1, ROWS + 3)
-    assert items.tolist() == [-1, -1, -1, 3]
-    assert [None if price != price else price for price in prices.tolist()] == [None, 0.1, 0.0, None]
+        rows = copy.backend.session.store.read_rows(copy.backend.session.row.id, ROWS - 1, ROWS + 3)
+    assert [row.item for row in rows] == [None, None, None, 3]
+    assert [row.price for row in rows] == [None, 0.1, 0.0, None]
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def test_a_script_runs_a_whole_study(tmp_path: Path) -> None:
     )
     assert finished.returncode == 0, finished.stderr
     created, hint, *answers = finished.stdout.splitlines()
-    assert created == "Created study suppliers in sqlite:///studies.db: 2 the best answer after 4 trials."
+    assert created == "Created study suppliers in sqlite:///studies.db: 2 arms; the best answer after 4 trials."
     assert hint == "Next: ramgape study ask suppliers"
     assert answers[0] == "4 accepted. The study is done."
     assert "Study suppliers: done" in finished.stdout
@@ -604,9 +604,9 @@ def test_list(models: Shell, monkeypatch: pytest.MonkeyPatch, most: int) -> None
     assert (first["name"], first["goal"]["epsilon"], first["done"]) == ("a [red] study", 0.05, False)
     assert first["arms"] == ["steady", "wild", "poor"]
     assert (second["name"], second["told"], second["pending"], second["failed"]) == ("models", 1, 2, 0)
-    head, _, *rows = models.say("list").splitlines()
-    assert head.split() == ["study", "goal", "arms", "trials", "in", "progress", "failed", "done", "created"]
-    assert rows[0].startswith("a [red] study")
+    head, *rows = models.say("list").splitlines()
+    assert head.split() == ["study", "goal", "arms", "trials", "open", "failed", "done", "created"]
+    assert [row.split()[:3] for row in rows if row.startswith("a")] == [["a", "[red]", "study"]]
     assert rows[-1].split()[:7] == ["models", "budget=12", "3", "1", "2", "0", "no"]
 
 

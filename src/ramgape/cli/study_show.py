@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NAME_WIDTH = 32
 MOST_FOR_RICH = 200  # studies in a list
-COUNTS = ("arms", "trials", "in progress", "failed")
+COUNTS = ("arms", "trials", "open", "failed")
 HEADINGS = ("study", "goal", *COUNTS, "done", "created")
 
 

@@ -58,7 +58,7 @@ def read_whole(path: str | os.PathLike[str], most: int = LARGEST_FILE) -> bytes:
 
 def as_text(binary: IO[bytes], name: str) -> io.TextIOWrapper:
     """UTF-8 with bounded lines; line breaks are left as they are, since the names in a CSV file may contain them."""
-    return io.TextIOWrapper(cast(IO[bytes], BoundedLines(binary, name)), encoding="utf-8-sig", newline="")
+    return NamedText(cast(IO[bytes], BoundedLines(binary, name)), name)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ import math
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, ClassVar
 
@@ -64,7 +64,6 @@ SELECT current_setting('fsync'), setting::float8 FROM pg_settings WHERE name = '
 """
 
 LARGEST_MESSAGE = 1_000_000  # characters, more or less
-INSERTED_TOGETHER = range(10, 500)  # rows: fewer are as quick one by one, more would be a large statement
 PREPARED_FROM = 5  # uses of a statement on a connection: from then on the server keeps its plan
 
 # Both columns as one value each, in network order: a row at a time would take several times as long.
@@ -108,12 +107,6 @@ class Connection(psycopg.Connection[Any]):
             self._uses[statement] += 1
             call = self._prepare(statement) if self._uses[statement] == PREPARED_FROM else statement.replace("?", "%s")
         return psycopg.ClientCursor(self).mogrify(call, parameters)
-
-    def insertion(self, statement: str, rows: Sequence[Sequence[Any]]) -> str:
-        """A statement that inserts one row, for several."""
-        insert, values, row = statement.replace("?", "%s").partition(" VALUES ")
-        cursor = psycopg.ClientCursor(self)
-        return insert + values + ", ".join(cursor.mogrify(row, each) for each in rows)
 
     def _prepare(self, statement: str) -> str:
         """Have the server keep a statement, by a message of its own: within another one it might be forgotten."""
@@ -257,30 +250,20 @@ class PostgresStore(SqlStore):
     def execute(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
         if self._message is None:
             return super().execute(statement, parameters)
-        return self._add(self.ready().bound, statement, parameters)
-
-    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> list[Any]:
-        connection, step = self.ready(), INSERTED_TOGETHER.stop
-        together = statement.startswith("INSERT") and len(rows) >= INSERTED_TOGETHER.start
-        with self.batch():
-            if together:
-                parts = (rows[start : start + step] for start in range(0, len(rows), step))
-                return [self._add(connection.insertion, statement, part) for part in parts]
-            return [self._add(connection.bound, statement, row) for row in rows]
-
-    def _add(self, write: Callable[..., str], *arguments: Any) -> Reply:
-        """Put a statement into the message."""
-        assert self._message is not None
         outcome = Reply()
         try:
-            statement = write(*arguments)
+            bound = self.ready().bound(statement, parameters)
         except self.failures as error:
             self.complain(error)
-        self._message.append((statement, outcome))
-        self._length += len(statement)
+        self._message.append((bound, outcome))
+        self._length += len(bound)
         if self._length > LARGEST_MESSAGE:
             self._send()
         return outcome
+
+    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> list[Any]:
+        with self.batch():
+            return [self.execute(statement, row) for row in rows]
 
     def _send(self) -> None:
         """One message to the server, and what comes of it."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ramgape.studies.state import StudyState
 
 BLOCK = "block"
-PAGE = 5_000  # observations that are read at a time
 UNSHARED = "absent in a study created without shared=True: its proofs need arms that are independent of each other"
 
 
@@ -80,8 +79,8 @@ def check_new_blocks(session: StudySession, state: StudyState, trials: Iterable[
     known, unwritten = state.blocks, state.changes.observations
     if state.spec.search.shared:
         stored = state.told - len(unwritten)
-        for start in range(known.read, stored, PAGE):
-            known.taken.update(_blocks(session.store.read_rows(session.row.id, start, min(start + PAGE, stored))))
+        for page in session.pages(known.read, stored):
+            known.taken.update(_blocks(page))
         known.read = stored
     held = {(pull.arm, block_of(pull.answer_info)) for pull in state.open.values() if pull.answer is not None}
     check_blocks(state.spec.search, named, known.taken, held.union(_blocks(unwritten)))

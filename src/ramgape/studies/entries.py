@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ramgape.errors import BudgetSpent, ChangedAnswer, InvalidReward, InvalidSpec, require, shorten
 from ramgape.search.outcome import Outcome, check_price, check_reward, outcome_of
 from ramgape.search.spec import Spec
-from ramgape.storage.records import AnswerRow, ObservationRow, PullRow
+from ramgape.storage.records import AnswerRow, ObservationRow, PullRow, unpack_outcomes
 from ramgape.studies.blocks import with_block
 from ramgape.studies.exchange import PullId, write_info, write_pull_id
 from ramgape.studies.specification import StudySpec
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ramgape.search.outcomes import TrialOutcomes
 
 MOST_OUTCOMES = 200  # of a trial, and of a study
+REWARD = "reward"  # the outcome of trials that give one number
 
 
 class Told(NamedTuple):
@@ -59,6 +60,9 @@ class Seen(NamedTuple):
     def part(self, start: int, stop: int) -> Seen:
         """Those from one place to before another."""
         return Seen(*(None if column is None else column[start:stop] for column in self))  # type: ignore[arg-type]
+
+
+NOTHING = Seen(np.empty(0, np.int64), np.empty(0))
 
 
 class Trial(NamedTuple):
@@ -102,6 +106,38 @@ def columns_of(rows: Sequence[ObservationRow], outcomes: list[Mapping[str, float
     if any(row.price is not None for row in rows):
         prices = np.array([math.nan if row.price is None else row.price for row in rows])
     return Seen(np.array(arms, np.int64), np.array(rewards, np.float64), prices, outcomes)
+
+
+def joined(parts: Sequence[Seen]) -> Seen:
+    """Observations that were read in parts."""
+    if not parts:
+        return NOTHING
+    arms, rewards, prices, outcomes = zip(*parts, strict=True)
+    priced = any(each is not None for each in prices)
+    filled = [np.full(len(part.arms), math.nan) if part.prices is None else part.prices for part in parts]
+    return Seen(
+        np.concatenate(arms),
+        np.concatenate(rewards),
+        np.concatenate(filled) if priced else None,
+        None if outcomes[0] is None else [each for some in outcomes for each in some],
+    )
+
+
+def learned_outcomes(
+    search: Spec, rows: Iterable[ObservationRow], names: Sequence[str]
+) -> list[Mapping[str, float]] | None:
+    """What a search learns of observations where it learns outcomes by name; None where it learns rewards.
+
+    Args:
+        search: What the study searches for.
+        rows: The observations.
+        names: Of all outcomes that trials of the study have given, in the order in which rows have them.
+    """
+    if getattr(search, "outcomes", None) is None:
+        return None
+    if measured_by(search) is None:
+        return [{REWARD: row.reward} for row in rows]
+    return [unpack_outcomes(row.outcomes or b"", names) for row in rows]
 
 
 def held_answer(pull: PullRow) -> AnswerRow | None:

@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import asdict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.search.explained import jsonable
@@ -27,13 +26,12 @@ from ramgape.search.quality import TrialQuality, with_names
 from ramgape.storage.checksums import chain_over, damaged, next_chain
 from ramgape.storage.protocol import Store
 from ramgape.storage.records import AnswerRow, Changes, Moment, ObservationRow, RequestRow, StudyRow
-from ramgape.studies.entries import Seen, columns_of
+from ramgape.studies.entries import NOTHING, Seen, columns_of, joined, learned_outcomes
 from ramgape.studies.report import Certificate, Inference
 from ramgape.studies.specification import StudySpec
 from ramgape.studies.state import StudyState, names_in
 from ramgape.trials.history import Recorder
 
-NOTHING = Seen(np.empty(0, np.int64), np.empty(0))
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
 PAGE = 5_000  # observations that are read, and in memory, at a time
 TIMED_OUT = ("TimeoutError", "FailedTrial: timeout", "timeout")  # how the reasons of such failures begin
@@ -92,21 +90,10 @@ class StudySession:
                     damaged(where, "an observation does not belong behind the one before it")
                 yield row
 
-    def details(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The items and prices of observations, in order, inside a transaction: -1 and NaN where there is none.
-
-        They come from whole rows, each with its own checksum: the chain covers arms and rewards only.
-        Who has neither need not ask.
-        """
-        items, prices = np.full(stop - start, -1, np.int64), np.full(stop - start, np.nan)
+    def pages(self, start: int, stop: int) -> Iterator[list[ObservationRow]]:
+        """Observations from one place to before another, some at a time, inside a transaction."""
         for first in range(start, stop, PAGE):
-            page = self.store.read_rows(self.row.id, first, min(first + PAGE, stop))
-            for place, row in enumerate(page, first - start):
-                if row.item is not None:
-                    items[place] = row.item
-                if row.price is not None:
-                    prices[place] = row.price
-        return items, prices
+            yield self.store.read_rows(self.row.id, first, min(first + PAGE, stop))
 
     def quality(self) -> TrialQuality:
         """What became of trials that gave no result, inside a transaction."""
@@ -244,22 +231,12 @@ class StudySession:
 
     def _read(self, row: StudyRow, start: int) -> Seen:
         """The observations from a place on, in the transaction in progress."""
-        if getattr(self.spec.search, "outcomes", None) is not None:
-            return self._read_outcomes(row, start)
-        arms, rewards = self.store.read_observations(row.id, start)
-        prices = self.details(start, start + len(arms))[1] if self.spec.search.price == TOLD_PRICES else None
-        return Seen(arms, rewards, prices)
-
-    def _read_outcomes(self, row: StudyRow, start: int) -> Seen:
-        """The same of trials with several outcomes, from whole rows."""
-        rows = [
-            each
-            for first in range(start, row.told, PAGE)
-            for each in self.store.read_rows(row.id, first, min(first + PAGE, row.told))
-        ]
-        decoder = StudyState(self.spec, row)
-        decoder.outcome_names = names_in(row)
-        return columns_of(rows, decoder.outcomes_of(rows))
+        search = self.spec.search
+        if getattr(search, "outcomes", None) is None and search.price != TOLD_PRICES:
+            return Seen(*self.store.read_observations(row.id, start))
+        # From whole rows, each with its own checksum: the chain covers arms and rewards only.
+        names = names_in(row)
+        return joined([columns_of(page, learned_outcomes(search, page, names)) for page in self.pages(start, row.told)])
 
     def flush(self) -> None:
         """Write the observations so far, in the transaction under way: a long import need not fit into memory."""

@@ -20,6 +20,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from operator import attrgetter
 from typing import Any
 
 from ramgape.errors import FailingArm, InvalidReward, UnknownPull, require, shorten
@@ -51,6 +52,7 @@ from ramgape.studies.entries import (
     columns_of,
     held_answer,
     holding,
+    learned_outcomes,
     measured_by,
     require_room,
     require_same,
@@ -59,7 +61,7 @@ from ramgape.studies.exchange import PullId, base_seed, new_token, write_pull_id
 from ramgape.studies.open_pulls import AVAILABLE, NOTED, OpenPulls
 from ramgape.studies.specification import ASKING_ORDER, StudySpec
 
-REWARD = "reward"  # the outcome of trials that give one number
+VERSION = attrgetter("revision", "asked", "told", "failed", "withdrawn", "chain")
 FindAnswer = Callable[[int], AnswerRow | None]  # of a pull that is not open: what was answered
 
 
@@ -151,18 +153,11 @@ class StudyState:
     @property
     def version(self) -> tuple[int, ...]:
         """What changes whenever anything does; if a store was restored from a copy, revisions alone may deceive."""
-        return (self.revision, self.asked, self.told, self.failed, self.withdrawn, self.chain)
+        return VERSION(self)  # type: ignore[no-any-return]
 
     def is_of(self, row: StudyRow) -> bool:
         """Whether nothing has been written since."""
-        return row is self._row or self.version == (
-            row.revision,
-            row.asked,
-            row.told,
-            row.failed,
-            row.withdrawn,
-            row.chain,
-        )
+        return row is self._row or self.version == VERSION(row)
 
     def row(self) -> StudyRow:
         """What a store has to keep of it, beside the changes."""
@@ -504,11 +499,7 @@ class StudyState:
 
     def outcomes_of(self, rows: Sequence[ObservationRow]) -> list[Mapping[str, float]] | None:
         """What the search learns of observations where it learns outcomes by name."""
-        if self.learns_rewards:
-            return None
-        if self._measured is None:
-            return [{REWARD: row.reward} for row in rows]
-        return [unpack_outcomes(row.outcomes or b"", self.outcome_names) for row in rows]
+        return learned_outcomes(self.spec.search, rows, self.outcome_names)
 
     def _named(self, packed: bytes | None) -> Mapping[str, float] | None:
         return None if packed is None else unpack_outcomes(packed, self.outcome_names)
