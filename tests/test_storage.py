@@ -217,9 +217,9 @@ class Forgetful(MemoryStore):
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("rollback", "the row after a rollback must be StudyRow"),
-        ("failures", r"read_failures\(\) must be \[FailureRow"),
-        ("revision", r"the row that begin\(\) gives must be StudyRow"),
+        ("rollback", r"begin\(\) after a rollback of new trials must be StudyRow"),
+        ("failures", r"read_failures\(\) after a commit of changes and results must be \[FailureRow"),
+        ("revision", r"begin\(\) after a commit of new trials must be StudyRow"),
         ("key", "a new study must be StudyRow"),
     ],
 )

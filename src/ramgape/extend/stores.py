@@ -6,13 +6,15 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 from ramgape.errors import StorageError, StorageUnavailable, UnknownStudy
 from ramgape.extend.checks import expect
+from ramgape.storage.memory import MemoryStore
 from ramgape.storage.protocol import Store
 from ramgape.storage.records import (
     KEPT,
-    AnswerRow,
     BatchRow,
     Changes,
     FailureRow,
@@ -84,13 +86,6 @@ def new_study(store: Store, name: str) -> StudyRow:
     return row
 
 
-def commit(store: Store, row: StudyRow, changes: Changes, place: int = 0) -> None:
-    """One whole transaction."""
-    store.begin(row.id, write=True)
-    store.write(row, changes, place)
-    store.commit()
-
-
 def observe(store: Store, study_id: int, *rewards: float) -> None:
     """Add observations to those that are there."""
     row, now = store.begin(study_id, write=True)
@@ -135,111 +130,112 @@ def check_study_names(store: Store) -> None:
         store.create_study("\ud83d", "", "", 0.0)
 
 
-def check_pending(store: Store) -> None:
-    """Pulls are under way unless they are given up or their answer is held back."""
-    row = new_study(store, "under way")
-    pulls = [PullRow(number, 0, 1, None, math.inf, 0, 0, number == 1) for number in range(4)]
-    pulls[2] = pulls[2]._replace(answer=0.5)
-    commit(store, row._replace(asked=4), Changes(new_pulls=pulls))
-    expect(store.count_pending(row.id), 2, "count_pending()")
-    expect([count for study, count in store.list_studies() if study.id == row.id], [2], "the pulls in list_studies()")
+def held(store: Store, study_id: int, name: str) -> Iterator[tuple[str, object]]:
+    """All that a store says of a study, each with the call that says it."""
+    yield "begin()", store.begin(study_id, write=False)[0]._replace(id=0)
+    row = store.find_study(name)
+    yield "find_study()", row and row._replace(id=0)
+    yield "count_pending()", store.count_pending(study_id)
+    yield "the trials in list_studies()", [count for study, count in store.list_studies() if study.id == study_id]
+    yield "read_pulls()", store.read_pulls(study_id, NOW)
+    for start, stop in ((0, 10**6), (3, 7)):
+        arms, rewards = store.read_observations(study_id, start, stop)
+        yield f"read_observations({start}, {stop})", [arms.tolist(), rewards.tolist()]
+        kinds = (str(arms.dtype), str(rewards.dtype), arms.flags.c_contiguous, rewards.flags.c_contiguous)
+        yield f"the types of read_observations({start}, {stop}), and whether they are contiguous", kinds
+        yield f"read_rows({start}, {stop})", store.read_rows(study_id, start, stop)
+    yield "the rewards of read_observations(2)", rewards_in(store, study_id, 2)
+    for place in (0, 1, 3):
+        yield f"read_answered({place})", store.read_answered(study_id, place)
+        yield f"read_batches({place})", store.read_batches(study_id, place)
+    for number in range(6):
+        yield f"read_answer({number})", store.read_answer(study_id, number)
+    yield "read_failures()", store.read_failures(study_id)
+    if hasattr(store, "read_request") and hasattr(store, "read_requests"):
+        yield "read_requests()", store.read_requests(study_id)
+        for key in ("a key", "A key"):
+            yield f"read_request({key!r})", store.read_request(study_id, key)
 
 
-def check_rows(store: Store) -> None:
-    """What is written is read again, whole and in order."""
-    row = new_study(store, "rows")
-    new_study(store, "a neighbour")
+def exact(value: object) -> object:
+    """A value that differs from another one if a bit of a number does."""
+    if isinstance(value, float):
+        return value.hex()
+    return [exact(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def compare(store: Store, memory: MemoryStore, studies: tuple[StudyRow, StudyRow], when: str) -> None:
+    """Complain of the first thing that a store says of a study and our store in memory does not."""
+    pairs = zip(held(store, studies[0].id, studies[0].name), held(memory, studies[1].id, studies[1].name), strict=False)
+    for (call, found), (_, wanted) in pairs:
+        if exact(found) != exact(wanted):
+            raise AssertionError(f"{call} after {when} must be {wanted!r}, got {found!r}")
+    store.rollback()
+
+
+def transactions() -> Iterator[tuple[str, dict[str, Any], Changes]]:
+    """What is written: its name, the counters of the study, and what changes."""
     first = [PullRow(number, number % 3, 1, f"worker {number}", math.inf, 0, 0, False, "token") for number in range(5)]
-    commit(store, row._replace(revision=1, asked=5), Changes(new_pulls=first))
-    expect(store.read_pulls(row.id, NOW), first, "read_pulls()")
-    held = ("token", -0.0, 8.5, True, 6, 3, 0.25, '{"by": "x"}')
-    changed = [PullRow(1, 1, 2, None, math.inf, 1, 1, True, "token"), PullRow(2, 2, 7, "🎲", 9.5, 3, 2, False, *held)]
+    yield "new trials", {"asked": 5}, Changes(new_pulls=first)
+    held_back = ("token", -0.0, 8.5, True, 6, 3, 0.25, '{"by": "x"}', b"\x00\xff")
+    changed = [
+        PullRow(1, 1, 2, None, math.inf, 1, 1, True, "token"),
+        PullRow(2, 2, 7, "🎲", 9.5, 3, 2, False, *held_back),
+    ]
     seen = [
         ObservationRow(0, 1, 0, 0.25, False, "worker 0", 10.125),
-        ObservationRow(3, 2, 0, -1.0, True, None, 11.0, None, "token", 2**32 - 1, 7, 0.1, '{"by": "x"}'),
+        ObservationRow(3, 2, 0, -1.0, True, None, 11.0, None, "token", 2**32 - 1, 7, 0.1, '{"by": "x"}', b"\x00"),
         ObservationRow(None, 0, 2, 0.5, False, None, 12.0, "elsewhere#7"),
         ObservationRow(None, 0, 2, 0.5, False, None, 12.0, "elsewhere#8"),
     ]
     failures = [FailureRow(1, 1, 1, "worker 1", "it's\nbroken", 9.0), FailureRow(2, 1, 2, None, "", 9.5, "token")]
     new = PullRow(5, 0, 1, None, 3.0, 0, 0, False)
-    after = row._replace(revision=2, asked=6, told=4, failed=2, stopped_at=4, decision='{"leader": 1}')
-    after = after._replace(withdrawn=3, chain=2**32 - 1, batches=1)
-    commit(store, after, Changes([new], changed, [first[0], first[3]], seen, failures, [BatchRow(2, 2)]))
-    expect(store.begin(row.id, write=False)[0], after, "the row that begin() gives")
-    expect(store.find_study(row.name), after, "the row that find_study() gives")
-    expect(store.read_pulls(row.id, NOW), [*changed, first[4], new], "read_pulls() after changes and answers")
-    recent = [pull for pull in sorted(store.read_pulls(row.id, NOW, 1)) if pull != first[4]]
-    expect(recent, [*changed, new], "read_pulls() since a revision")
-    expect(store.read_rows(row.id, 0, 4), seen, "read_rows()")
-    expect(store.read_failures(row.id), failures, "read_failures()")
-    expect(store.read_answer(row.id, 3), AnswerRow(2, -1.0, True, "token", 0.1, '{"by": "x"}'), "read_answer()")
-    expect(store.read_answer(row.id, 1), None, "read_answer() of a pull without one")
-    expect(sorted(store.read_answered(row.id, 0)), [0, 3], "read_answered()")
-    expect(store.read_answered(row.id, 1), [3], "read_answered() from a place on")
-    expect(store.read_batches(row.id, 2), [BatchRow(2, 2)], "read_batches()")
-    expect(store.read_batches(row.id, 3), [], "read_batches() from a later place on")
-    store.rollback()
+    counters = {"asked": 6, "failed": 2, "stopped_at": 4, "decision": '{"leader": 1}', "withdrawn": 3}
+    changes = Changes([new], changed, [first[0], first[3]], seen, failures, [BatchRow(2, 2)])
+    yield "changes and results", {**counters, "chain": 2**32 - 1, "batches": 1}, changes
+    numbers = [ObservationRow(None, 0, 0, value, False, None, value) for value in FLOATS]
+    pulls = [PullRow(9 + at, 0, 1, None, math.inf, 0, 0, False, "", value) for at, value in enumerate(FLOATS)]
+    yield "numbers of which every bit counts", {"asked": 30}, Changes(observations=numbers, new_pulls=pulls)
+    many = [ObservationRow(None, 0, at % 3, at / 7, False, None, 0.0) for at in range(1000)]
+    yield "a thousand observations", {"outcomes": '["cost"]', "lost": 1}, Changes(observations=many)
+    yield "counters alone", {"batches": 1}, Changes()
+    text = '{"arms": "🎲"}'
+    yield "another specification", {"specification": text}, Changes(specification=text)
+    request = RequestRow("a key", "digest", '{"done": false, "\N{GAME DIE}": "it\'s"}', 1e9 + 0.1)
+    yield "a request", {}, Changes(requests=[request])
+    yield "a request within a day", {}, Changes(requests=[RequestRow("A key", "", "", 1e9 + KEPT)])
+    yield "a request when the day is over", {}, Changes(requests=[RequestRow("later", "", "", 1e9 + 1.0 + KEPT)])
 
 
-def check_specification(store: Store) -> None:
-    """It stays, unless the changes have another one."""
-    row = new_study(store, "more")
-    commit(store, row._replace(revision=1), Changes())
-    expect(store.find_study("more"), row._replace(revision=1), "a study after a change of its counters")
-    after = row._replace(revision=2, specification='{"arms": "🎲"}')
-    commit(store, after, Changes(specification=after.specification))
-    expect(store.find_study("more"), after, "a study after a change of its specification")
-    expect(store.begin(row.id, write=False)[0], after, "the row that begin() gives after it")
-    store.rollback()
-
-
-def check_floats(store: Store) -> None:
-    """Numbers keep every bit."""
-    row = new_study(store, "floats")
-    seen = [ObservationRow(at, 1, 0, value, False, None, value) for at, value in enumerate(FLOATS)]
-    pulls = [PullRow(at, 0, 1, None, math.inf, 0, 0, False, "", value) for at, value in enumerate(FLOATS)]
-    commit(store, row._replace(told=len(FLOATS)), Changes(observations=seen, new_pulls=pulls))
-    exact = [value.hex() for value in FLOATS]
-    expect([value.hex() for value in rewards_in(store, row.id)], exact, "rewards by read_observations()")
-    expect([each.told_at.hex() for each in store.read_rows(row.id, 0, 99)], exact, "times by read_rows()")
-    answers = [each.answer for each in store.read_pulls(row.id, NOW)]
-    expect([math.nan if each is None else each.hex() for each in answers], exact, "answers by read_pulls()")
-
-
-def check_places(store: Store) -> None:
-    """Observations are read by their places, as arrays."""
-    row, count = new_study(store, "places"), 1000
-    expect([part.tolist() for part in store.read_observations(row.id, 0)], [[], []], "observations of a new study")
-    observe(store, row.id, *(at / 7 for at in range(count)))
-    arms, rewards = store.read_observations(row.id, 0)
-    expect((str(arms.dtype), str(rewards.dtype)), ("int64", "float64"), "the types of read_observations()")
-    expect(arms.flags.c_contiguous and rewards.flags.c_contiguous, True, "whether the arrays are contiguous")
-    expect(arms.tolist(), [at % 3 for at in range(count)], "the arms of read_observations()")
-    expect(rewards.tolist(), [at / 7 for at in range(count)], "the rewards of read_observations()")
-    expect(rewards_in(store, row.id, count), [], "rewards behind the last one")
-    expect(rewards_in(store, row.id, 10, 12), [10 / 7, 11 / 7], "rewards between two places")
-    expect([each.number for each in store.read_rows(row.id, 7, 999)], list(range(7, 999)), "read_rows()")
-
-
-def check_rollback(store: Store) -> None:
-    """What is rolled back never was, be it written whole or in parts."""
-    row = new_study(store, "rolled back")
-    seen = [ObservationRow(0, 1, 0, 1.0, False, None, 1.0)]
-    pulls, failures = [PullRow(1, 0, 1, None, 1.0, 0, 0, False)], [FailureRow(0, 1, 0, None, "", 1.0)]
-    store.begin(row.id, write=True)
-    store.add_observations(row.id, seen, 0)
-    after = row._replace(revision=1, asked=2, told=1, failed=1, batches=1)
-    store.write(after, Changes(new_pulls=pulls, failures=failures, batches=[BatchRow(0, 1)]), 1)
-    store.rollback()
-    store.rollback()
-    expect(store.begin(row.id, write=True)[0], row, "the row after a rollback")
-    left = (rewards_in(store, row.id), store.read_pulls(row.id, NOW), store.read_failures(row.id))
-    expect(left, ([], [], []), "observations, pulls and failures after a rollback")
-    expect(store.read_batches(row.id, 0), [], "batches after a rollback")
-    expect(store.read_answer(row.id, 0), None, "an answer after a rollback")
-    store.rollback()
-    observe(store, row.id, 0.5)
-    expect(rewards_in(store, row.id), [0.5], "what is written after a rollback")
+def check_against_memory(store: Store) -> None:
+    """What is written is read again to the last bit; what is rolled back never was; other studies stay as they are."""
+    memory = MemoryStore()
+    studies = new_study(store, "compared"), new_study(memory, "compared")
+    beside = new_study(store, "beside it"), new_study(memory, "beside it")
+    row = studies[0]
+    for what, counters, changes in transactions():
+        place, pulls = row.told, store.read_pulls(row.id, NOW)
+        row = row._replace(**counters, revision=row.revision + 1, told=place + len(changes.observations))
+        for ending in ("rollback", "commit"):
+            store.begin(row.id, write=True)
+            if ending == "rollback" and changes.observations:  # as a long import does
+                store.add_observations(row.id, changes.observations, place)
+                store.write(row, replace(changes, observations=[]), row.told)
+            else:
+                store.write(row, changes, place)
+            getattr(store, ending)()
+            if ending == "commit":
+                memory.begin(studies[1].id, write=True)
+                memory.write(row._replace(id=studies[1].id), changes, place)
+                memory.commit()
+            compare(store, memory, studies, f"a {ending} of {what}")
+        recent = {pull.number: pull for pull in store.read_pulls(row.id, NOW, row.revision - 1)}
+        missed = [pull for pull in store.read_pulls(row.id, NOW) if pull not in pulls and pull.number not in recent]
+        expect(missed, [], f"what read_pulls() since a revision leaves out after {what}")
+        compare(store, memory, beside, f"{what} of another study")
+    expect(store.delete_study(row.name), True, "delete_study() of a study that is there")
+    expect([store.read_pulls(row.id, NOW), rewards_in(store, row.id)], [[], []], "what is left of a deleted study")
+    compare(store, memory, beside, "the deletion of another study")
 
 
 def check_answers(store: Store) -> None:
@@ -252,7 +248,9 @@ def check_answers(store: Store) -> None:
         store.commit()
     expect(rewards_in(store, row.id), [0.5], "the rewards after a second answer to a pull")
     theirs = [PullRow(number, 0, 1, "they", math.inf, 0, 0, False, f"theirs {number}") for number in (1, 2, 3)]
-    commit(store, row._replace(asked=4), Changes(new_pulls=theirs), 1)
+    store.begin(row.id, write=True)
+    store.write(row._replace(asked=4), Changes(new_pulls=theirs), 1)
+    store.commit()
     ours = [*theirs[:-1], theirs[-1]._replace(token="ours")]
     for changes in (Changes(changed_pulls=ours), Changes(answered_pulls=ours)):
         store.begin(row.id, write=True)
@@ -260,32 +258,6 @@ def check_answers(store: Store) -> None:
             store.write(row._replace(asked=4), changes, 1)
             store.commit()
         expect(store.read_pulls(row.id, NOW), theirs, "the pulls of others, after that")
-
-
-def check_requests(store: Store) -> None:
-    """Those of a study are found by their keys, for a day; a store need not keep any."""
-    if not (hasattr(store, "read_request") and hasattr(store, "read_requests")):
-        return
-    row, neighbour = new_study(store, "requests"), new_study(store, "requests beside it")
-    first = RequestRow("a key", "digest", '{"done": false, "\N{GAME DIE}": "it\'s"}', 1e9 + 0.1)
-    same_key, second = first._replace(digest="of another"), RequestRow("A key", "", "", 1e9 + KEPT)
-    store.begin(row.id, write=True)
-    store.write(row._replace(revision=1), Changes(requests=[first]), 0)
-    store.rollback()
-    expect(store.read_request(row.id, "a key"), None, "a request after a rollback")
-    commit(store, row._replace(revision=1), Changes(requests=[first]))
-    commit(store, neighbour._replace(revision=1), Changes(requests=[same_key]))
-    expect(store.read_request(row.id, "a key"), first, "read_request()")
-    expect(store.read_request(neighbour.id, "a key"), same_key, "read_request() of another study")
-    expect(store.read_request(row.id, "A key"), None, "read_request() of a key that is not there")
-    commit(store, row._replace(revision=2), Changes(requests=[second]))
-    expect(store.read_requests(row.id), [first, second], "read_requests() within a day")
-    last = RequestRow("later", "", "", 1e9 + 1.0 + KEPT)
-    commit(store, row._replace(revision=3), Changes(requests=[last]))
-    expect(store.read_requests(row.id), [second, last], "read_requests() when a day is over")
-    expect(store.read_requests(neighbour.id), [same_key], "read_requests() of another study, which is left alone")
-    store.delete_study(row.name)
-    expect(store.read_requests(row.id), [], "read_requests() of a study that was deleted")
 
 
 def check_closing(store: Store) -> None:
@@ -314,12 +286,12 @@ def check_whole_study(store: Store) -> None:
 def check_deletion(first: Store, second: Store) -> None:
     """What another process has deleted is gone, with everything that belongs to it."""
     row = new_study(first, "deleted")
-    commit(first, row._replace(asked=1), Changes(new_pulls=[PullRow(0, 0, 1, None, 1.0, 0, 0, False)]))
+    observe(first, row.id, 0.5)
     expect(second.delete_study(row.name), True, "delete_study() of what another process has made")
     for write in (False, True):
         with refused(first, UnknownStudy, "begin() of a study that was deleted"):
             first.begin(row.id, write=write)
-    expect(first.read_pulls(row.id, NOW), [], "the pulls of a study that was deleted")
+    expect(rewards_in(first, row.id), [], "the rewards of a study that was deleted")
 
 
 def check_turns(first: Store, second: Store) -> None:
@@ -363,14 +335,8 @@ def check_moment(reader: Store, writer: Store) -> None:
 CHECKS: tuple[Callable[[Store], None], ...] = (
     check_studies,
     check_study_names,
-    check_pending,
-    check_rows,
-    check_specification,
-    check_floats,
-    check_places,
-    check_rollback,
+    check_against_memory,
     check_answers,
-    check_requests,
     check_closing,
     check_whole_study,
 )
