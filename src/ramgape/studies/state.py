@@ -153,7 +153,7 @@ class StudyState:
     @property
     def version(self) -> tuple[int, ...]:
         """What changes whenever anything does; if a store was restored from a copy, revisions alone may deceive."""
-        return VERSION(self)  # type: ignore[no-any-return]
+        return VERSION(self)
 
     def is_of(self, row: StudyRow) -> bool:
         """Whether nothing has been written since."""
