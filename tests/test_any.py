@@ -24,7 +24,7 @@ from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
 from ramgape.simulation.truth import TrueArms
-from ramgape.views.content import title
+from ramgape.views.plots.answers import title_of
 from tests.cli_support import call_json, complaint
 from tests.misses import FAMILIES, FIRST_LOOKS, LEVELS, misses, shares
 
@@ -264,9 +264,10 @@ def test_results_say_that_they_are_approximate_in_every_view() -> None:
     assert json.loads(result.to_json())["rigour"] == "approximate"
     assert Result.from_dict(result.to_dict()) == result
     text, page = str(result), result._repr_html_()
-    for shown in (text, page, title(result)):
+    assert "about 95% sure" in title_of(result, 7.0)
+    for shown in (text, page, result.explain()):
         assert "pproximate" in shown
-        assert "proved" not in shown
+        assert "proved" not in shown.replace("not proved", "")
     assert "With probability at least" not in text
 
 

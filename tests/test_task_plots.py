@@ -198,7 +198,7 @@ def test_nobody_is_feasible() -> None:
     arms = [make_arm(name, 0.4 + place / 10, 0.2 + place / 50, "out") for place, name in enumerate("ABC")]
     axes = ceiling(*arms, limit=0.1).plot().axes
     assert legend_of(axes) == ["out (3)", "ceiling: standard deviation at most 0.1"]
-    assert axes.figure.figure.get_suptitle().startswith("No arm is feasible: 0 of 3 arms")
+    assert axes.figure.figure.get_suptitle().startswith("No arm is feasible")
     low, high = axes.get_ylim()
     assert low < 0.1 < high
 
@@ -230,7 +230,7 @@ def test_equal_scores_are_a_line_through_the_best() -> None:
 def test_a_risk_that_nobody_asked_for_and_nothing_is_known_of() -> None:
     arms = [make_arm("A", 0.4, 0.05), make_arm("B", 0.3, 0.06, "out", risk_interval=(-math.inf, math.inf))]
     for about_risk in (True, False):
-        axes = make_result(*arms, task="best", about_risk=about_risk).plot().axes
+        axes = make_result(*arms, task="best", about_risk=about_risk).plot(regions=True).axes
         bars = [bar for group in axes.collections if isinstance(group, LineCollection) for bar in group.get_segments()]
         (height,) = [np.ptp(bar[:, 1]) for bar in bars if (bar[:, 0] == 0.3).all()]
         assert (height > 0.0) == about_risk
@@ -247,13 +247,15 @@ def test_a_row_for_each_arm_the_best_on_top() -> None:
         "better (2)",
         "open (1)",
         "not better (1)",
-        "control",
+        "control: now",
         "mean of now plus 0.02",
-        "tolerance: 0.05",
+        "tolerance 0.05",
+        "equal shares of the trials",
     ]
     (band,) = (shade for shade in shades(axes) if isinstance(shade, Rectangle))
     assert (band.get_x(), band.get_width()) == pytest.approx((0.02, 0.05))
-    assert axes.get_xlabel() == "Difference in mean reward to now  (higher is better →)"
+    told = "lines: 95% intervals, each by itself"
+    assert axes.get_xlabel() == f"Difference in mean reward to now  (higher is better →)\n{told}"
     assert np.asarray(line_named(axes, "mean of now").get_xdata()) == pytest.approx(0.02)
     assert set(np.asarray(line_named(axes, "control").get_xdata())) == {0.0}
 
@@ -268,7 +270,7 @@ def test_verdicts_differ_in_colour_shape_and_filling() -> None:
 def test_costs_are_better_to_the_left() -> None:
     axes = compared(0.1, -0.1, verdicts="oi", direction="minimize").plot().axes
     assert [text.get_text() for text in axes.get_yticklabels()] == ["arm 1", "arm 0"]
-    assert axes.get_xlabel() == "Difference in mean cost to now  (← lower is better)"
+    assert axes.get_xlabel().startswith("Difference in mean cost to now  (← lower is better)\n")
     assert np.asarray(line_named(axes, "mean of now minus").get_xdata()) == pytest.approx(-0.02)
     (band,) = (shade for shade in shades(axes) if isinstance(shade, Rectangle))
     assert (band.get_x(), band.get_width()) == pytest.approx((-0.07, 0.05))
@@ -277,16 +279,16 @@ def test_costs_are_better_to_the_left() -> None:
 def test_without_a_margin_one_line_and_without_a_tolerance_no_band() -> None:
     goal = replace(compared(0.1).goal, epsilon=None, kind="budget", budget=100)
     axes = compared(0.1, margin=0.0, goal=goal).plot().axes
-    assert legend_of(axes) == ["better (1)", "control"]
+    assert legend_of(axes) == ["better (1)", "control: now", "equal shares of the trials"]
 
 
 def test_both_objectives_stand_side_by_side() -> None:
     axes = compared(0.1, -0.1, verdicts="io", about_risk=True).plot().axes
-    means, risks = axes.figure.figure.axes
+    means, risks, trials = axes.figure.figure.axes
     assert axes is means
-    assert risks.get_xlabel() == "Difference in standard deviation to now  (← lower is better)"
-    assert risks.get_ylim() == means.get_ylim()
-    assert legend_of(axes).count("control") == 1
+    assert risks.get_xlabel().startswith("Difference in standard deviation\n(← lower is better)")
+    assert risks.get_ylim() == means.get_ylim() == trials.get_ylim()
+    assert legend_of(axes).count("control: now") == 1
     own = Figure().add_subplot()
     assert compared(0.1, about_risk=True).plot(own).axes is own
     assert own.figure.figure.axes == [own]
@@ -295,7 +297,7 @@ def test_both_objectives_stand_side_by_side() -> None:
 def test_a_tolerance_in_risk_of_its_own() -> None:
     asked = replace(compared(0.1).goal, risk_epsilon=0.01)
     axes = compared(0.1, about_risk=True, goal=asked).plot().axes
-    assert [text for text in legend_of(axes) if "tolerance" in text] == ["tolerance: 0.05", "tolerance: 0.01"]
+    assert [text for text in legend_of(axes) if "tolerance" in text] == ["tolerance 0.05", "tolerance 0.01"]
 
 
 def test_the_plane_is_there_as_well() -> None:
@@ -316,16 +318,16 @@ def test_long_names_many_arms_and_arms_without_pulls(tmp_path: Path) -> None:
         result.save_plot(tmp_path / "control.png")
     figure = axes.figure.figure
     figure.draw_without_rendering()
-    assert axes.get_xlabel().endswith("\n... and 20 more (19 in, 1 undecided)")
+    assert axes.get_xlabel().endswith("\n... and 31 more (30 in, 1 open)")
     assert r"\$x\$" in " ".join(legend_of(axes))
-    assert sum("not pulled yet" in text.get_text() for text in axes.texts) <= 1
+    assert sum("no trials yet" in text.get_text() for text in axes.texts) <= 1
     rows = [label.get_window_extent() for label in axes.get_yticklabels()]
     assert all(one.y0 > other.y1 - 1.0 for one, other in itertools.pairwise(rows))
     assert all(box.x0 >= 0.0 for box in rows)
     assert axes.xaxis.label.get_window_extent().x1 <= figure.bbox.x1
     title = figure._suptitle  # type: ignore[attr-defined]
     assert title.get_window_extent().x1 <= figure.bbox.x1
-    assert compared(math.nan).plot().axes.texts[0].get_text() == "not pulled yet"
+    assert compared(math.nan).plot().axes.texts[0].get_text() == "no trials yet"
 
 
 # --------------------------------------------------------------------------- intervals of differences

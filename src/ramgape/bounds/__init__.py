@@ -245,8 +245,9 @@ OWN_BOUNDS = _bounds(("va-lucb", BOUNDED, (MOMENTS,), {"sides": 2.0, "narrows": 
 # Classical tests for `analyze(..., stopping="fixed")`: no search may use them, which looks again and again. Their
 # intervals tell nothing, and take nothing of delta.
 _ONCE = APPROXIMATELY | PAIRS | {"meaning": "classical tests of two arms, for one look", "spent": 1e-12, "once": True}
-ONE_LOOK = Bound("welch", "one_look", ANYTHING, (UNRANGED,), **_ONCE)
-ONE_LOOK_ON_BLOCKS = Bound("paired-t", "one_look_on_blocks", ANYTHING, (UNRANGED,), paired=True, **_ONCE)
+WELCH = Bound("welch", "one_look", ANYTHING, (UNRANGED,), **_ONCE)
+PAIRED_T = Bound("paired-t", "one_look_on_blocks", ANYTHING, (UNRANGED,), paired=True, **_ONCE)
+ONE_LOOK = {bound.name: bound for bound in (WELCH, PAIRED_T)}
 
 # What `auto` stands for: the first that serves. Comparisons of two arms take the fewest pulls, but not every risk, task
 # and policy goes by them; intervals then say themselves what was proved.

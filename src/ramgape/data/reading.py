@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.assumptions import UNKNOWN
-from ramgape.bounds import ONE_LOOK, ONE_LOOK_ON_BLOCKS
+from ramgape.bounds import PAIRED_T, WELCH
 from ramgape.common.checks import whole
 from ramgape.common.formatting import list_names, plural, round_up
 from ramgape.core.statistics import FEWEST_PULLS
@@ -267,7 +267,7 @@ class Reading:
             allowed = "any-time where arms share blocks and not all arms have the same"
             require(paired is not None or not spec.shared, "stopping", allowed, FIXED)
             looks = (FEWEST_PULLS, spec.first_looks[1])
-            once = ONE_LOOK if paired is None else ONE_LOOK_ON_BLOCKS
+            once = WELCH if paired is None else PAIRED_T
             asked = replace(engine.spec, bound=once, first_looks=looks, initial_trials=FEWEST_PULLS)
             source = self.accumulator if paired is None or self._paired is None else self._paired
             engine = source.make_engine(asked)

@@ -215,24 +215,38 @@ class Answered(Explained):
 
         return Text(views.as_text(self, full=True))
 
-    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
-        """Draw the arms as confidence crosses in the mean-risk plane; with a control, how they compare with it.
+    def plot(
+        self,
+        axes: Axes | None = None,
+        *,
+        plane: bool = False,
+        regions: bool = False,
+        reward_name: str = "",
+        unit: str = "",
+    ) -> Plot:
+        """Draw what was compared: a row for each arm, or for trade-offs between two objectives a plane.
 
-        The plane shows what the answer goes by, too: a ceiling, a floor, the control, where scores are the same. A
-        notebook shows what is returned; `save_plot` writes a file.
+        Rows show the difference to the leader or the control with its own 95% interval, or each arm's numbers, and
+        where the trials went. The plane has an arrow from each dropped arm to the one that beats it. A notebook shows
+        what is returned; `save_plot` writes a file.
 
         Args:
-            axes: Where to draw. Default: a figure of its own.
-            plane: Whether to draw the plane although there is a control. Otherwise the picture has a row for each arm:
-                the difference to the control with its interval. In a figure of its own, differences in risk stand
-                beside those in mean if the answer has to do with both; the latter's axes are the first.
+            axes: Where to draw the first panel alone. Default: a figure of its own.
+            plane: Whether to draw the plane in place of rows.
+            regions: Whether the plane has the confidence regions of all arms.
+            reward_name: What the rewards are, for the axis, such as "accuracy".
+            unit: Their unit.
         """
         load_extra("matplotlib", "plot")
         require(axes is None or hasattr(axes, "get_figure"), "axes", "axes of matplotlib, or None", axes)
-        require(isinstance(plane, bool), "plane", "True or False", plane)
+        for name, value in (("plane", plane), ("regions", regions)):
+            require(isinstance(value, bool), name, "True or False", value)
         from ramgape import views
+        from ramgape.search.result import updated
 
-        return views.plot(self._found, axes=axes, plane=plane)
+        words = {name: text for name, text in (("reward_name", reward_name), ("unit", unit)) if text}
+        found = updated(self._found, **words) if words else self._found
+        return views.plot(found, axes=axes, plane=plane, regions=regions)
 
     def __repr__(self) -> str:
         """One line, which names the answer: a sentence may be long."""

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ramgape.assumptions import ASSUMPTIONS
-from ramgape.bounds import BOUNDS
+from ramgape.bounds import BOUNDS, ONE_LOOK
 from ramgape.bounds.guarantee import APPROXIMATE
 from ramgape.common.formatting import NAMES_IN_HEADLINE, confidence, cut, list_counts, list_names, plural, round_up
 from ramgape.errors import printable
@@ -48,28 +48,12 @@ def true_words(task: str) -> str:
     return "Pareto set" if task == "pareto" else "right answer"
 
 
-def found_words(result: Result, names: bool) -> str:
-    """What was found; if no arm was, what that says."""
+def headline(result: Result) -> str:
+    """What was found, in a line with the names of the returned arms; if no arm was, what that says."""
     counts = f"{len(result.answer):,} of {plural(len(result.arms), 'arm')}"
     word = result.answer_name if result.answer or result.empty_answer == "nothing yet" else result.empty_answer
-    word = word[0].upper() + word[1:]
-    if not names:
-        return f"{cut(word, 60)}: {counts}"
-    if word == result.answer_name[0].upper() + result.answer_name[1:]:
-        return f"{word}: {list_names(result.answer) or result.empty_answer} ({counts})"
-    return f"{word} ({counts})"
-
-
-def headline(result: Result, names: bool = True) -> str:
-    """What was found, in a line, perhaps with the names of the returned arms."""
-    return f"{found_words(result, names)}, after {plural(result.trials, 'trial')}"
-
-
-def title(result: Result) -> str:
-    """The headline of a figure: two short lines, without names, because the names stand in the figure."""
-    lines = [headline(result, names=False)]
-    lines.append(f"certified {certified_words(result)}" if result.is_informative else "no guarantee: estimates only")
-    return "\n".join(lines)
+    named = f": {list_names(result.answer) or result.empty_answer}" if word == result.answer_name else ""
+    return f"{word[:1].upper()}{word[1:]}{named} ({counts}), after {plural(result.trials, 'trial')}"
 
 
 def certified_words(result: Result) -> str:
@@ -97,7 +81,7 @@ def facts(
         lines.append(("Certified", _certified(result)))
     if result.certified is not None:
         lines.append(("Jointly", jointly(result)))
-    lines.append(("Singly", SINGLY))
+    lines.append(("Intervals", TOGETHER) if result.bound in ONE_LOOK else ("Singly", SINGLY))
     quality = quality_words(result)
     if quality:
         lines.append(("Data", quality))
@@ -116,6 +100,12 @@ def facts(
 SINGLY = (
     "each 95% interval and each p-value holds by itself, at any time, also if the search stopped because of it; "
     "several of them need not hold together"
+)
+
+
+TOGETHER = (
+    "the 95% intervals of differences hold together, for one look at trials whose number was fixed beforehand; each "
+    "p-value holds by itself, for that look"
 )
 
 
@@ -305,6 +295,12 @@ def _objectives(result: Result) -> str:
     if result.alpha in (None, 1.0):
         return f"{mean} mean and {'high' if is_turned(result.arms) else 'low'} {result.risk_label}"
     return f"{mean} mean and low risk, risk = alpha ({result.risk_formula}), alpha={result.alpha:.4g}"
+
+
+def shows_plane(result: Result) -> bool:
+    """Whether the picture of a result is two objectives against each other; else it has a row for each arm."""
+    trade_off = len(result.objectives) == 2 and not result.constraints and result.control is None
+    return trade_off and result.question.partition(":")[0] not in ("top", "cheapest")
 
 
 def risk_axis(result: Result) -> str | None:

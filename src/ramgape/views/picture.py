@@ -62,14 +62,11 @@ def pictures(thing: Explained, description: str) -> str:
 
 def draw(thing: Explained, width: float) -> Figure:
     """Its picture, so many inches wide; without the title, which the page has."""
-    from ramgape.views.plots import style
+    from ramgape import views
 
     found: Any = getattr(thing, "result", thing)
-    if width < WIDE and hasattr(found, "arms") and hasattr(found, "front"):
-        with style.applied():
-            figure = style.new_figure(width, TALLER * width)
-            found.plot(figure.add_subplot())
-        return figure
+    if hasattr(found, "arms") and hasattr(found, "answer"):
+        return views.plot(found, width=width).figure
     figure = thing.plot().figure
     figure.suptitle("")
     if width < WIDE:
@@ -80,7 +77,6 @@ def draw(thing: Explained, width: float) -> Figure:
 def make_narrow(figure: Figure, width: float) -> None:
     """Make a finished figure narrower; its legends get as many rows as they need then."""
     from ramgape.views.plots import style
-    from ramgape.views.plots.crosses import settle_layout, write_legend
 
     figure.set_size_inches(width, TALLER * width)
     legends = {axes: legend for axes in figure.axes if (legend := axes.get_legend()) is not None}
@@ -88,8 +84,8 @@ def make_narrow(figure: Figure, width: float) -> None:
         legend.remove()
     with style.applied():
         for axes, legend in legends.items():
-            settle_layout(axes)
-            write_legend(axes, [handle for handle in legend.legend_handles if handle is not None])
+            style.settle_layout(axes)
+            style.write_legend(axes, [handle for handle in legend.legend_handles if handle is not None])
 
 
 def inline_svg(figure: Figure, description: str, prefix: str) -> str:

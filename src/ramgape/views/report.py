@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.common.formatting import plural, round_up
 from ramgape.views import fragments as page
-from ramgape.views.content import alarm_words, asked_for, bound_words, risk_axis
+from ramgape.views.content import alarm_words, asked_for, bound_words, risk_axis, shows_plane
 from ramgape.views.picture import pictures
 from ramgape.views.sentence import choose_arms
-from ramgape.views.table import rest_words
+from ramgape.views.table import ONE_DIRECTION, rest_words
 
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained
@@ -30,6 +30,7 @@ PROVED = (
     "Certified",
     "Jointly",
     "Singly",
+    "Intervals",
     "Unseen",
     "Truth",
 )
@@ -70,12 +71,14 @@ def document(thing: Explained, versions: Mapping[str, str | None]) -> str:
 
 def picture_caption(result: Result) -> str:
     """How to read the picture of a result."""
-    if result.control is not None:
-        return "Each row is an arm's difference to the control, with its interval. The table below has all numbers."
-    how = "Each cross is an arm: its estimated mean and risk, with bars for their intervals."
-    beyond = "Bars that end in a tip go on beyond the border, and arms drawn there as an arrow lie beyond it."
-    stairs = " Above the dashed line some arm has the better estimates in both." if result.task == "pareto" else ""
-    return f"{how}{stairs} {beyond} The table below has all numbers."
+    if not shows_plane(result):
+        lead = result.question.partition(":")[0] in ONE_DIRECTION or result.control is not None
+        what = "its difference to the one that others are compared with" if lead else "its numbers"
+        how = f"Each row is an arm: {what}, with a 95% interval, and how many trials it had."
+        return f"{how} An arrow at the border stands for a number beyond it. The table below has all numbers."
+    how = "Each point is an arm: its measured numbers in both objectives."
+    beaten = " An arrow goes from each dropped arm to one that is kept in its favor." if result.task == "pareto" else ""
+    return f"{how}{beaten} Arms at the border lie beyond it. The table below has all numbers."
 
 
 # --------------------------------------------------------------------------------------- the trials

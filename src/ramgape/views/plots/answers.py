@@ -1,163 +1,284 @@
-"""The picture of a result: the mean-risk plane, or how arms compare with a control."""
+"""The picture of a result: arms as rows, with what they are compared with; or two objectives against each other."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
-from ramgape.common.formatting import cut, short_names
+from ramgape.bounds import ONE_LOOK
+from ramgape.common.formatting import cut, round_up, short_names
+from ramgape.common.plane import PlaneLine
 from ramgape.errors import printable
-from ramgape.views.content import is_turned, risk_axis, title
+from ramgape.views.content import is_turned, risk_axis, shows_plane
 from ramgape.views.plots import style
-from ramgape.views.plots.control import (
-    WORDS,
-    Compared,
-    Decisive,
-    draw_differences,
-    height_of,
-    verdict_handles,
-    write_heading,
-    write_legend_below,
-)
-from ramgape.views.plots.crosses import HIGHER, LOWER, Asked, draw_crosses, settle_layout, show_as, write_legend
-from ramgape.views.plots.panels import draw_panels
+from ramgape.views.plots.crosses import Asked, draw_crosses, show_as
+from ramgape.views.plots.rows import Band, Line, Number, Panel, Row, draw_rows
 from ramgape.views.plots.window import ANYTHING, PossibleValues
-from ramgape.views.sentence import choose_arms
-from ramgape.views.table import rest_words, shown_risks
+from ramgape.views.sentence import answer_sentence, choose_arms, decisive_place, is_claimed, stated_tolerance
+from ramgape.views.table import ONE_DIRECTION, heading_of, rest_words
 
 if TYPE_CHECKING:
-    from ramgape.search.result import ArmReport, ControlDifference, Result, Verdict
+    from ramgape.search.result import ArmReport, Difference, ObjectiveReport, Result
 
-NAME_WIDTH, ROW_WIDTH = 28, 40  # of a name among others, and before a row, in letters
-MARK_OF: dict[str, Verdict] = {"better": "in", "not better": "out", "not worse": "open", "open": "open"}
-LETTER = 0.07  # of a name before a row, in inches
+NAME_WIDTH, ROW_WIDTH, ROWS = 28, 32, 40  # of a name among others, before a row, in letters; and how many rows
+TITLE_LINES, LETTERS = 3, 11.0  # of a title, and letters in an inch of it
 NEVER_NEGATIVE = ("std", "variance", "semivariance", "shortfall")
+UNSETTLED = ("open", "close", "likely behind", "likely beaten", "not worse")
+EACH, TOGETHER = "lines: 95% intervals, each by itself", "lines: 95% intervals, which hold together"
+OVERLAP = "confidence regions; overlap is fine: arms are compared directly"
 
 
-def draw_result(result: Result, axes: Axes | None = None, plane: bool = False) -> Axes:
-    """The plane, or arms against a control; of several outcomes a panel for each."""
-    if result.details.said:
-        return draw_panels(result, axes, plane)
-    return draw_plane(result, axes) if plane or result.control is None else draw_comparison(result, axes)
+def draw_result(
+    result: Result, axes: Axes | None = None, plane: bool = False, regions: bool = False, width: float | None = None
+) -> Axes:
+    """Rows of arms, or for trade-offs between two objectives the plane.
+
+    Args:
+        result: What was found.
+        axes: Where to draw. Default: a figure of its own.
+        plane: Whether to draw the plane in any case, if there are two numbers for each arm.
+        regions: Whether to show the confidence regions in the plane.
+        width: Of the figure, in inches.
+    """
+    possible = not result.details.said or len(result.objectives) > 1
+    if possible and (plane or regions or shows_plane(result)):
+        return _draw_plane(result, axes, regions, width)
+    return _draw_rows(result, axes, width)
 
 
-def draw_plane(result: Result, axes: Axes | None) -> Axes:
-    """The arms as crosses, with what the answer goes by."""
+def title_of(result: Result, width: float) -> str:
+    """The answer in a sentence, in as many lines as a figure has room for."""
+    lines = textwrap.wrap(printable(answer_sentence(result)), int(LETTERS * width))
+    return "\n".join([*lines[: TITLE_LINES - 1], cut(" ".join(lines[TITLE_LINES - 1 :]), int(LETTERS * width))]).strip()
+
+
+def interval_words(result: Result) -> str:
+    """What the intervals of differences are: classical ones, for one look, hold together."""
+    return TOGETHER if result.bound in ONE_LOOK else EACH
+
+
+def axis_words(result: Result, place: int) -> tuple[str, str]:
+    """What an objective is called at an axis, and which way is better."""
+    details, objective = result.details, result.objectives[place] if place < len(result.objectives) else None
+    hint = style.HIGHER if objective is None or objective.direction == "maximize" else style.LOWER
+    unit = details.unit if not details.said else "" if objective is None else objective.unit
+    if details.said:
+        words = heading_of(result, place)
+    elif place:
+        words = details.risk_label if risk_axis(result) else "risk ξ"
+    else:
+        words = f"mean {details.reward_name or ('cost' if details.direction == 'minimize' else 'reward')}"
+    return f"{cut(printable(words), NAME_WIDTH + 12)}{f' ({unit})' if unit else ''}", hint
+
+
+# ------------------------------------------------------------------------------------------- the plane
+
+
+def _draw_plane(result: Result, axes: Axes | None, regions: bool, width: float | None) -> Axes:
+    """The arms as points in the plane of two objectives, with what the answer goes by."""
     if axes is None:
-        axes = style.new_figure(title=title(result)).add_subplot()
-    pareto = result.task == "pareto"
+        size = width or style.SIZE[0]
+        height = style.SIZE[1] if size >= style.SIZE[0] else 1.15 * size
+        axes = style.new_figure(size, height, title="" if width else title_of(result, size)).add_subplot()
+    pareto, details = result.question == "pareto", result.details
+    several = bool(details.said)
+    arms = [_in_plane(result, arm) if several else _without_endless_risk(result, arm) for arm in result.arms]
+    turned = result.objectives[1].direction == "maximize" if several else is_turned(arms)
+    across, up = (words[:1].upper() + words[1:] for words in (axis_words(result, place)[0] for place in range(2)))
     asked = Asked(
-        direction=result.direction,
-        reward=cut(printable(result.reward_name), NAME_WIDTH),
-        risk=risk_axis(result),
+        direction=result.objectives[0].direction if several else details.direction,
+        mean=across if several or result.reward_name or details.unit else "",
+        risk=up if several else risk_axis(result),
         means=ANYTHING if result.reward_range is None else PossibleValues(*result.reward_range),
-        risks=PossibleValues(low=0.0) if result.risk.startswith(NEVER_NEGATIVE) else ANYTHING,
-        turned=is_turned(result.arms),
-        answer=Asked().answer if pareto else WORDS["in"] if result.control else cut(result.answer_name, NAME_WIDTH),
+        risks=PossibleValues(low=0.0) if result.risk.startswith(NEVER_NEGATIVE) and not several else ANYTHING,
+        turned=turned,
+        answer="keep" if pareto else "better" if result.control else cut(result.answer_name, NAME_WIDTH),
         stairs=pareto,
+        regions=regions,
+        beaten=pareto,
         control=result.control,
         lines=result.lines,
+        caption=OVERLAP if regions else "",
     )
-    arms = result.arms if result.about_risk else [_without_endless_risk(arm) for arm in result.arms]
     labels = short_names((arm.name for arm in arms), limit=NAME_WIDTH)
     draw_crosses(axes, arms, front=result.answer, labels=labels, asked=asked)
     show_as(axes, arms)
     return axes
 
 
-def _without_endless_risk(arm: ArmReport) -> ArmReport:
+def _without_endless_risk(result: Result, arm: ArmReport) -> ArmReport:
     """Where nothing is known of a risk that nobody asked for: a bar from edge to edge would say that too loudly."""
-    return arm if all(map(math.isfinite, arm.risk_interval)) else replace(arm, risk_interval=(arm.risk, arm.risk))
+    known = result.about_risk or all(map(math.isfinite, arm.risk_interval))
+    return arm if known else replace(arm, risk_interval=(arm.risk, arm.risk))
 
 
-# ---------------------------------------------------------------------------------------- a control
+def _in_plane(result: Result, arm: ArmReport) -> ArmReport:
+    """An arm of several outcomes, its first two objectives in the places of mean and risk, of which less is better."""
+    first, second = (arm.objectives[each.text] for each in result.objectives[:2])
+    regions = [result.intervals("all")[arm.name][each.text] for each in result.objectives[:2]]
+    side = -1.0 if result.objectives[1].direction == "maximize" else 1.0
+    low, high = sorted(side * end for end in regions[1])
+    return replace(
+        arm,
+        mean=first.estimate,
+        mean_interval=regions[0],
+        risk=side * second.estimate,
+        risk_interval=(low, high),
+        risk_shown=second.estimate,
+        risk_shown_interval=regions[1],
+    )
 
 
-def draw_comparison(result: Result, axes: Axes | None) -> Axes:
-    """A row for each arm, the best on top; in a figure of its own with the risks beside, if they count."""
-    shown, rest = _rows(result)
-    names = short_names((row.name for row in shown), limit=ROW_WIDTH)
-    both = axes is None and result.about_risk
-    if axes is None:
-        panel = 0.65 * style.SIZE[0] if both else 0.75 * style.SIZE[0]
-        width = panel * (1 + both) + LETTER * max((len(name) for name in names.values()), default=0)
-        figure = style.new_figure(max(width, style.SIZE[0]), height_of(len(shown)), title=title(result))
-        axes = figure.add_subplot(1, 1 + both, 1)
-    means = [Compared(names[row.name], MARK_OF[row.verdict], row.mean, row.mean_interval) for row in shown]
-    handles: list[Artist] = [*verdict_handles(means), *draw_differences(axes, means, _decisive(result, in_mean=True))]
-    word, hint = ("cost", LOWER) if result.direction == "minimize" else ("reward", HIGHER)
-    word = cut(printable(result.reward_name), NAME_WIDTH) or word
-    headings = {axes: _headings(result, f"mean {word}", hint)}
-    if both:
-        beside, told = _draw_risks(axes, result, shown, means)
-        # The marks and the control are those of the means; a tolerance in risk may be another.
-        handles += [handle for handle in told if handle.get_label() not in {each.get_label() for each in handles}]
-        what, hint = result.risk_label if risk_axis(result) else "risk ξ", HIGHER if is_turned(result.arms) else LOWER
-        headings[beside] = _headings(result, what, hint)
-        write_legend_below(axes.figure.figure, handles)
-    settle_layout(axes)
-    if not both:
-        write_legend(axes, handles)
-    for each, texts in headings.items():
-        write_heading(each, [f"{text}\n{rest}".strip() for text in texts])
-    return axes
+# ---------------------------------------------------------------------------------------------- rows
 
 
-def _headings(result: Result, what: str, hint: str) -> list[str]:
-    """What stands at the axis of differences, in full and shorter; the title names the control as well."""
-    control = cut(printable(result.control or ""), NAME_WIDTH)
-    return [f"Difference in {what} to {control}  {hint}", f"Difference in {what}  {hint}", f"Difference in {what}"]
+def kind_of(result: Result, arm: ArmReport) -> Literal["in", "open", "out", "control"]:
+    """What became of an arm, for its mark."""
+    if arm.name == result.control:
+        return "control"
+    if arm.name in result.answer and not (result.control is not None and arm.word == "open"):
+        return "in"
+    return "open" if arm.word in UNSETTLED or arm.word.startswith("may ") else "out"
 
 
-def _rows(result: Result) -> tuple[list[ControlDifference], str]:
-    """The differences worth a row, the best first, and a sentence on the rest."""
-    chosen, rest = choose_arms(result)
-    names = {arm.name for arm in chosen}
-    better = 1.0 if result.direction == "minimize" else -1.0
-    shown = [row for row in result.differences if row.name in names]
-    return sorted(shown, key=lambda row: (not math.isfinite(row.mean), better * row.mean)), rest_words(result, rest)
+def _word(result: Result, arm: ArmReport) -> str:
+    """Its place in a word, which results of earlier versions do not have for arms beside a control."""
+    words = {"in": "better", "out": "not better"} if result.control is not None else {}
+    return words.get(arm.word, arm.word) or arm.verdict
 
 
-def _draw_risks(
-    axes: Axes, result: Result, shown: Sequence[ControlDifference], means: Sequence[Compared]
-) -> tuple[Axes, Sequence[Artist]]:
-    """The same rows in risk, beside those in mean; and what their lines mean."""
-    beside = axes.figure.figure.add_subplot(1, 2, 2, sharey=axes)
+def _draw_rows(result: Result, axes: Axes | None, width: float | None) -> Axes:
+    """A row for each arm, the answer on top."""
+    chosen, rest = choose_arms(result, ROWS)
+    shown = [arm for arm in chosen if arm.name != result.control] or chosen
+    panels = _panels(result, shown)
+    names = short_names((arm.name for arm in shown), limit=ROW_WIDTH)
     rows = [
-        row._replace(value=value, interval=interval)
-        for row, (value, interval) in zip(means, shown_risks(result, shown), strict=True)
+        Row(
+            names[arm.name],
+            kind_of(result, arm),
+            _word(result, arm),
+            arm.trials,
+            [numbers[place] for _, numbers in panels],
+        )
+        for place, arm in enumerate(shown)
     ]
-    told = draw_differences(beside, rows, _decisive(result, in_mean=False))
-    beside.tick_params(axis="y", labelleft=False)
-    return beside, told
+    size = style.SIZE[0] * max(1.0, 0.62 * len(panels)) if width is None else width
+    title = title_of(result, size) if width is None else ""
+    below = rest_words(result, rest)
+    return draw_rows(rows, [panel for panel, _ in panels], title=title, axes=axes, width=width, below=below)
 
 
-def _decisive(result: Result, *, in_mean: bool) -> Decisive | None:
-    """The line that an arm must pass to be better, as a difference to the control."""
-    found = [line for line in result.lines if (line.mean_weight != 0.0) == in_mean]
-    if not found or result.control is None:
+def _panels(result: Result, arms: Sequence[ArmReport]) -> list[tuple[Panel, list[Number]]]:
+    """What to compare: differences to the leader or the control; else each objective; and each limit."""
+    found: list[tuple[Panel, list[Number]]] = []
+    leads = result.question.partition(":")[0] in ONE_DIRECTION
+    places = range(len(result.objectives))
+    if result.control is not None:
+        found = [_differences(result, arms, place, result.control) for place in places]
+    elif leads and result.answer:
+        best = [arm.name for arm in arms if arm.name in result.answer]
+        found = [_differences(result, arms, place, best[0]) for place in places if place == decisive_place(result)]
+        found += [_values(result, arms, place) for place in places if place != decisive_place(result)]
+    else:
+        found = [_values(result, arms, place) for place in places]
+    return found + [_limits(arms, each.text) for each in result.constraints]
+
+
+def _differences(result: Result, arms: Sequence[ArmReport], place: int, other: str) -> tuple[Panel, list[Number]]:
+    """Differences to one arm in an objective, in the user's units."""
+    objective = result.objectives[place]
+    words, hint = axis_words(result, place)
+    name = cut(printable(other), NAME_WIDTH)
+    side = 1.0 if objective.direction == "minimize" else -1.0
+    numbers = []
+    for arm in arms:
+        behind: Difference | None = arm.objectives[objective.text].behind
+        if behind is not None:
+            low, high = sorted((side * behind.low, side * behind.high))
+            numbers.append(Number(side * behind.estimate, (low, high)))
+        elif arm.name == other:
+            numbers.append(Number(0.0, (0.0, 0.0)))
+        else:
+            numbers.append(_stored_difference(result, arm, place, other))
+    lines = [Line(0.0, f"control: {name}" if result.control else "")]
+    band, told = _tolerance(result, place, -side), interval_words(result)
+    if result.control is not None:
+        at = _decisive(result, place)
+        lines += [Line(at[0], at[1], dashed=True)] if at is not None and at[0] != 0.0 else []
+        shift = 0.0 if at is None else at[0]
+    else:  # of several best arms the last one
+        last = [number.value for arm, number in zip(arms, numbers, strict=True) if arm.name in result.answer]
+        shift = max(last) if side > 0.0 else min(last)
+    band = None if band is None else band._replace(low=band.low + shift, high=band.high + shift)
+    headings = [f"Difference in {words} to {name}  {hint}\n{told}", f"Difference in {words}\n{hint}\n{told}"]
+    return Panel([*headings, f"Difference to {name}  {hint}\n{told}", f"Difference\n{hint}"], lines, band), numbers
+
+
+def _stored_difference(result: Result, arm: ArmReport, place: int, other: str) -> Number:
+    """Of a result that an earlier version stored: by what it has of the control, or else by the estimates."""
+    row = next((row for row in result.differences if row.name == arm.name), None)
+    if row is not None:
+        return Number(row.risk, row.risk_interval) if place else Number(row.mean, row.mean_interval)
+    text = result.objectives[place].text
+    difference = arm.objectives[text].estimate - result.arm(other).objectives[text].estimate
+    return Number(difference, (difference, difference))
+
+
+def _tolerance(result: Result, place: int, better: float) -> Band | None:
+    """How much better an arm may be than the leader at most, or than a control that is kept: proved, or asked for."""
+    found, goal = stated_tolerance(result), result.goal
+    asked = goal.epsilon if not place or goal.risk_epsilon is None else goal.risk_epsilon
+    by = None if found is None else found[0] if not place or found[1] is None else found[1]
+    if result.details.said:
+        by = None if result.certified is None else result.certified.tolerance.get(result.objectives[place].text)
+    if by and is_claimed(result) and result.control is None:
+        low, high = sorted((0.0, better * by))
+        return Band(low, high, f"no other is better by more than {round_up(by, 2)}")
+    if not asked:
         return None
-    control, line = result.arm(result.control), found[0]
-    weight, base = (line.mean_weight, control.mean) if in_mean else (line.risk_weight, control.risk)
-    place = line.value / weight - base
+    low, high = sorted((0.0, better * asked))
+    return Band(low, high, f"tolerance {asked:g}")
+
+
+def _decisive(result: Result, place: int) -> tuple[float, str] | None:
+    """Where an arm must be to be better than the control, as a difference to that."""
+    lines: list[PlaneLine] = [line for line in result.lines if (line.mean_weight != 0.0) == (place == 0)]
+    if not lines or result.control is None:
+        return None
+    control, line = result.arm(result.control), lines[0]
+    weight, base = (line.risk_weight, control.risk) if place else (line.mean_weight, control.mean)
+    at = line.value / weight - base
     # What is left of the sum of two numbers that are equal is no margin.
-    place = 0.0 if abs(place) <= 1e-9 * abs(base) else place
-    more = weight > 0.0 if in_mean else is_turned(result.arms)  # whether more is better, as it is drawn
-    tolerance = _tolerance(result, in_mean)
-    return Decisive(place, style.in_legend(line.words), tolerance if more else -tolerance)
+    at = 0.0 if abs(at) <= 1e-9 * abs(base) else at
+    return (-at if place and is_turned(result.arms) else at), line.words
 
 
-def _tolerance(result: Result, in_mean: bool) -> float:
-    """That of the goal, in mean or in risk."""
-    details = result.details
-    epsilon, proved, in_risk = details.goal.epsilon or 0.0, details.certified_epsilon, details.certified_risk_epsilon
-    if in_mean or not epsilon:
-        return epsilon
-    if details.goal.risk_epsilon is not None:
-        return details.goal.risk_epsilon
-    return epsilon if in_risk is None or not proved else epsilon * in_risk / proved
+def _values(result: Result, arms: Sequence[ArmReport], place: int) -> tuple[Panel, list[Number]]:
+    """Each arm's own number in an objective."""
+    objective: ObjectiveReport = result.objectives[place]
+    words, hint = axis_words(result, place)
+    found = [arm.objectives[objective.text] for arm in arms]
+    low = 0.0 if all(each.estimate >= 0.0 for each in found) and not place and not result.details.said else -math.inf
+    numbers = [Number(each.estimate, (each.low, each.high)) for each in found]
+    words = words[:1].upper() + words[1:]
+    return Panel([f"{words}  {hint}\n{EACH}", f"{words}\n{hint}"], possible=PossibleValues(low=low)), numbers
+
+
+def _limits(arms: Sequence[ArmReport], text: str) -> tuple[Panel, list[Number]]:
+    """Each arm's statistic with a limit; what breaks it is gray."""
+    numbers = [Number(each.estimate, (each.low, each.high)) for each in (arm.constraints[text] for arm in arms)]
+    words, sign, value = text.rpartition("<=") if "<=" in text else text.rpartition(">=")
+    words = cut(printable(words.strip() or text), NAME_WIDTH)
+    try:
+        at = float(value)
+    except ValueError:  # a multiple of the control
+        return Panel([cut(printable(text), NAME_WIDTH + 12)]), numbers
+    band = Band(at, math.inf, "breaks the limit") if sign == "<=" else Band(-math.inf, at, "breaks the limit")
+    headings = [f"{words}  (limit {sign} {at:g})\n{EACH}", f"{words}\nlimit {sign} {at:g}"]
+    return Panel(headings, [Line(at)], band), numbers

@@ -1,10 +1,9 @@
-"""Arms as confidence crosses in the mean-risk plane: what is known, and how well.
+"""Arms in the plane of two objectives, usually mean and risk: what beats what, and on demand how well each is known.
 
-A cross stands at an arm's estimates; its horizontal bar is the interval of the mean, its vertical bar that of
-the risk. Good arms lie low, and to the right (to the left where the mean is a cost). The thin stairs are the
-Pareto front of the estimates: what lies above them is dominated by some arm, as far as the data show. Other tasks
-have other lines: plots/lines.py. An arm far from all others stands at the border, as an arrow with its numbers; bars
-that go on beyond the border are thin, and end in a tip there.
+A point stands at an arm's estimates. Good arms lie low, and to the right (to the left where the mean is a cost). The
+stairs are the front of the estimates: what lies beyond them measured worse than another arm in both. An arrow goes from
+an arm that was dropped to the one that beats it. Confidence regions are bars behind the points. Other questions have
+other lines: plots/lines.py. An arm far from all others stands at the border, as an arrow with its numbers.
 """
 
 from __future__ import annotations
@@ -18,48 +17,56 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from ramgape.common.plane import PlaneLine
 from ramgape.views.content import is_turned
 from ramgape.views.plots import style
 from ramgape.views.plots.labels import Label, boxes_around, place_labels
 from ramgape.views.plots.lines import Limits, Point, draw_lines, reaching
-from ramgape.views.plots.window import ANYTHING, PossibleValues, brought_inside, visible_interval, window_without_few
+from ramgape.views.plots.window import ANYTHING, PossibleValues, brought_inside, window_without_few
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport
 
 Direction = Literal["maximize", "minimize"]
-HIGHER, LOWER = "(higher is better →)", "(← lower is better)"
+FAR = 1e30  # an end of a bar without end
+FAINT = 0.5  # times as opaque, where regions are not what the picture is about
 
 CROWD = 30  # of more arms names are left out that would hide a mark,
 NAMED = 60  # of still more only the returned ones are named,
 MOST_NAMES = 60  # and not more than this
-TIP = 4.0  # of a bar that goes on beyond the border, in points
+ARROWS = 80  # of more arms no arrows are drawn
 
 
 class Asked(NamedTuple):
     """What was asked of the arms.
 
     Attributes:
-        reward: What the mean is of, in the user's words; unless given, rewards or costs.
-        risk: What stands at the axis of the risk, by default the paper's formula of the mean-variance.
+        mean: What stands at the axis of the mean. Default: mean reward or cost.
+        risk: What stands at the axis of the risk. Default: the paper's formula of the mean-variance.
         means, risks: What is possible.
         turned: Whether people are shown risks with the other sign, more being better.
         answer: What to call the returned arms.
         stairs: Whether it was the Pareto front.
+        regions: Whether to draw what is known of each arm.
+        caption: What the legend says of that.
+        beaten: Whether to show what is worse: arrows to the arms that beat others, and all that measured worse in gray.
         control: The arm that others are compared with.
         lines: What else the answer goes by.
     """
 
     direction: Direction = "maximize"
-    reward: str = ""
+    mean: str = ""
     risk: str | None = None
     means: PossibleValues = ANYTHING
     risks: PossibleValues = ANYTHING
     turned: bool = False
     answer: str = style.MARKS["in"].label
     stairs: bool = True
+    regions: bool = True
+    caption: str = ""
+    beaten: bool = False
     control: str | None = None
     lines: Sequence[PlaneLine] = ()
 
@@ -105,11 +112,15 @@ def draw_crosses(
     handles: list[Artist] = []
     for mark, label, group in _groups(drawn, asked):
         size = marker_size or style.marker_size(len(drawn), mark.important)
-        handles.append(_draw_group(axes, [placed[arm.name] for arm in group], mark, size, limits))
+        handles.append(_draw_group(axes, [placed[arm.name] for arm in group], mark, size, asked))
         handles[-1].set_label(label)
     stairs = _stairs(drawn, asked, limits)
     if stairs:
         handles.append(_draw_stairs(axes, stairs))
+    if asked.caption:
+        handles.append(Line2D([], [], color=style.GREY, linewidth=style.LINE_WIDTH, label=asked.caption))
+    if asked.beaten and drawn:
+        handles += _draw_beaten(axes, placed, stairs, asked, limits)
     size = marker_size or style.marker_size(len(drawn), important=True)
     open_answer = [arm for arm in drawn if arm.name in returned and arm.verdict == "open" and not asked.stairs]
     if open_answer:
@@ -123,14 +134,15 @@ def draw_crosses(
     if not drawn:
         axes.text(0.5, 0.5, "no arm has been pulled yet", transform=axes.transAxes, horizontalalignment="center")
     if not panel:
-        write_legend(axes, handles)
+        style.write_legend(axes, handles)
 
     named = [each for each in placed.values() if _is_named(each, len(arms), returned, asked)]
     # The first have the best choice of places.
     named.sort(key=lambda each: (not any(each.beyond), each.arm.name not in returned, each.place not in stairs))
     points = [(each.place, each.place) for each in placed.values()]
-    lines = [*(bar for each in placed.values() for bar in _bars(each, limits)), *pairwise(stairs), *pieces]
-    settle_layout(axes)
+    lines = [*pairwise(stairs), *pieces]
+    lines += [bar for each in placed.values() for bar in _bars(each)] if asked.regions else _arrows(placed)
+    style.settle_layout(axes)
     place_labels(
         axes,
         [_label(each, labels or {}, asked, each.arm.name not in returned) for each in named[:MOST_NAMES]],
@@ -161,9 +173,11 @@ def windows(arms: Sequence[ArmReport], asked: Asked = Asked()) -> Limits:  # noq
     # What is in the answer is what the picture is about, wherever it is.
     sure = {place for place, arm in enumerate(drawn) if arm.verdict == "in" or arm.name == asked.control}
     means, risks = [arm.mean for arm in drawn], [arm.risk for arm in drawn]
+    regions = drawn if asked.regions else []
+    across, up = ([getattr(arm, name) for arm in regions] for name in ("mean_interval", "risk_interval"))
     return (
-        window_without_few(means, [arm.mean_interval for arm in drawn], sure, asked.means),
-        window_without_few(risks, [arm.risk_interval for arm in drawn], sure, asked.risks),
+        window_without_few(means, across or [(mean, mean) for mean in means], sure, asked.means),
+        window_without_few(risks, up or [(risk, risk) for risk in risks], sure, asked.risks),
     )
 
 
@@ -204,11 +218,11 @@ def _label_axes(axes: Axes, asked: Asked) -> None:
     paper, costs = asked.risk is None, asked.direction == "minimize"
     letter = " μ" if paper else ""
     usual = "Risk ξ = α(σ² + ρμ)" if costs else "Risk ξ = α(σ² − ρμ)"
-    mean = f"Mean {style.drawable(asked.reward) or ('cost' if costs else 'reward')}{letter}"
+    mean = style.drawable(asked.mean) or f"Mean {'cost' if costs else 'reward'}{letter}"
     risk = asked.risk or usual
-    axes.set_xlabel(f"{mean}  {LOWER if costs else HIGHER}", parse_math=False)
-    axes.set_ylabel(f"{risk}  {HIGHER if asked.turned else LOWER}")
-    settle_layout(axes)
+    axes.set_xlabel(f"{mean}  {style.LOWER if costs else style.HIGHER}", parse_math=False)
+    axes.set_ylabel(f"{risk}  {style.HIGHER if asked.turned else style.LOWER}")
+    style.settle_layout(axes)
     room = axes.get_window_extent()
     if axes.xaxis.label.get_window_extent().width > room.width:
         axes.set_xlabel(mean, parse_math=False)
@@ -239,23 +253,15 @@ def _groups(arms: Sequence[ArmReport], asked: Asked) -> Iterator[tuple[style.Mar
         yield style.CONTROL, style.CONTROL.label, control
 
 
-def _draw_group(axes: Axes, arms: Sequence[Placed], mark: style.Mark, size: float, limits: Limits) -> Line2D:
-    """All arms of one verdict: their bars in two collections, whole and cut ones, their markers in one line."""
-    bars = [bar for each in arms for bar in _bars(each, limits)]
-    opacity = _bar_opacity(len(arms), mark.important)
-    for cut in (False, True):
-        segments = [bar for bar in bars if bool(_tips([bar], limits)) == cut]
+def _draw_group(axes: Axes, arms: Sequence[Placed], mark: style.Mark, size: float, asked: Asked) -> Line2D:
+    """All arms of one verdict: their bars in one collection, their markers in one line."""
+    bars = [bar for each in arms for bar in _bars(each)] if asked.regions else []
+    if bars:
+        opacity = (FAINT if asked.caption else 1.0) * _bar_opacity(len(arms), mark.important)
         collection = LineCollection(
-            segments,
-            colors=mark.colour,
-            linewidths=(0.6 if cut else 1.0) * style.LINE_WIDTH,
-            alpha=(0.6 if cut else 1.0) * opacity,
-            zorder=mark.layer - 2.0,
+            bars, colors=mark.colour, linewidths=style.LINE_WIDTH, alpha=opacity, zorder=mark.layer - 2.0
         )
-        if segments:
-            axes.add_collection(collection, autolim=False)
-    for place, side in _tips(bars, limits):
-        _draw_arrow(axes, place, side, TIP, mark)
+        axes.add_collection(collection, autolim=False)
     for each in arms:
         if any(each.beyond):
             _draw_arrow(axes, each.place, each.beyond, 1.6 * size, mark)
@@ -298,24 +304,49 @@ def _draw_rings(axes: Axes, places: Sequence[Point], label: str, size: float) ->
     return rings
 
 
-def _bars(placed: Placed, limits: Limits) -> list[tuple[Point, Point]]:
-    """Both intervals of an arm; one beyond the border has no bar across it."""
-    (x, y), (right, up) = placed.place, placed.beyond
-    left_end, right_end = visible_interval(placed.arm.mean, placed.arm.mean_interval, limits[0])
-    bottom, top = visible_interval(placed.arm.risk, placed.arm.risk_interval, limits[1])
-    across = [] if right else [((left_end, y), (right_end, y))]
+def _bars(placed: Placed) -> list[tuple[Point, Point]]:
+    """Both intervals of an arm, finite; one beyond the border has no bar across it."""
+    (x, y), (right, up), arm = placed.place, placed.beyond, placed.arm
+    (low, high), (bottom, top) = (
+        (max(start, middle - FAR), min(end, middle + FAR))
+        for (start, end), middle in ((arm.mean_interval, arm.mean), (arm.risk_interval, arm.risk))
+    )
+    across = [] if right else [((low, y), (high, y))]
     return [*across, *([] if up else [((x, bottom), (x, top))])]
 
 
-def _tips(bars: Sequence[tuple[Point, Point]], limits: Limits) -> list[tuple[Point, tuple[int, int]]]:
-    """Where bars leave the picture, and to which side, as in `Placed.beyond`."""
-    found: list[tuple[Point, tuple[int, int]]] = []
-    (left, right), (bottom, top) = limits
-    for (x0, y0), (x1, y1) in bars:
-        ends = [(x0 < left, (left, y0), (-1, 0)), (x1 > right, (right, y0), (1, 0))]
-        ends += [(y0 < bottom, (x0, bottom), (0, -1)), (y1 > top, (x0, top), (0, 1))]
-        found += [(place, side) for beyond, place, side in ends if beyond]
+def _arrows(placed: Mapping[str, Placed]) -> list[tuple[Point, Point]]:
+    """From each arm that was dropped to the one that beats it."""
+    found = []
+    for each in placed.values():
+        better = placed.get(getattr(each.arm, "beaten_by", None) or "")
+        if better is not None and each.arm.verdict != "in":
+            found.append((each.place, better.place))
     return found
+
+
+def _draw_beaten(
+    axes: Axes, placed: Mapping[str, Placed], stairs: Sequence[Point], asked: Asked, limits: Limits
+) -> Iterator[Artist]:
+    """Gray for what measured worse than some arm in both; arrows to the arms that beat others; the good corner."""
+    costs = asked.direction == "minimize"
+    if stairs:
+        corner = limits[0][1] if costs else limits[0][0], limits[1][1]
+        axes.fill(*zip(*stairs, corner, strict=True), color=style.SHADE, linewidth=0.0, zorder=0.3)
+        yield Patch(facecolor=style.SHADE, label="measured worse in both")
+    arrows = _arrows(placed)
+    for start, end in arrows if len(arrows) <= ARROWS else ():
+        looks = {"arrowstyle": "->", "color": style.GREY, "linewidth": 0.8, "shrinkA": 4.0, "shrinkB": 5.0}
+        axes.annotate("", end, start, arrowprops=looks, zorder=2.2)
+    if 0 < len(arrows) <= ARROWS:
+        yield Line2D([], [], color=style.GREY, linewidth=0.8, marker=">", markersize=3.0, label="dropped in favor of")
+    across, up = 0.015 if costs else 0.985, 0.97 if asked.turned else 0.03
+    arrow = {(True, True): "↖", (True, False): "↙", (False, True): "↗", (False, False): "↘"}[costs, asked.turned]
+    words = f"{arrow} best corner" if costs else f"best corner {arrow}"
+    axes.text(
+        across, up, words, transform=axes.transAxes, fontsize=style.LABEL_SIZE, color=style.GREY,
+        horizontalalignment="left" if costs else "right", verticalalignment="top" if asked.turned else "bottom",
+    )  # fmt: skip
 
 
 def _bar_opacity(number: int, important: bool) -> float:
@@ -353,26 +384,3 @@ def _label(placed: Placed, labels: Mapping[str, str], asked: Asked, dispensable:
     told += [f"{word[0].lower()}{word[1:]} {arm.risk_shown:.3g}"] if up else []
     text = "\n".join([labels.get(arm.name, arm.name), *told])
     return Label(text, *placed.place, mark.colour, dispensable and not any(placed.beyond))
-
-
-def write_legend(axes: Axes, handles: Sequence[Artist]) -> None:
-    """A legend above the axes, where no data are, in as many rows as its width asks for."""
-    for columns in range(len(handles), 0, -1):
-        legend = axes.legend(
-            handles=list(handles),
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            borderaxespad=0.2,
-            borderpad=0.0,
-            columnspacing=1.4,
-            handletextpad=0.4,
-            handlelength=1.6,
-            ncols=columns,
-        )
-        if legend.get_window_extent().width <= axes.get_window_extent().width:
-            break
-
-
-def settle_layout(axes: Axes) -> None:
-    """Where text fits depends on where the axes stand, which the layout of the whole figure decides."""
-    axes.figure.figure.draw_without_rendering()

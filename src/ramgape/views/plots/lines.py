@@ -18,7 +18,7 @@ Point = tuple[float, float]
 Limits = tuple[Point, Point]  # of the horizontal axis, and of the vertical one
 
 DASHES: Sequence[str | tuple[int, tuple[float, ...]]] = ("solid", (0, (6.0, 2.0)), (0, (1.0, 1.5)))
-FAR = 2.0  # a line is brought into the picture if that grows by no more than so many times its size
+FAR = 12.0  # a line is brought into the picture if that grows by no more than so many times its size
 ROOM = 0.06  # beyond such a line
 PIECES = 40  # of a slanting line, so that names keep away from the line and not from a large box around it
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +17,8 @@ from typing import IO, Any
 
 import matplotlib as mpl
 from matplotlib import font_manager
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, ScalarFormatter
@@ -71,6 +73,7 @@ MARKS = {
 }
 CONTROL = Mark("control", PALETTE["black"], "D", filled=True, important=True, layer=6)
 
+HIGHER, LOWER = "(higher is better →)", "(← lower is better)"
 SIZE = (7.0, 5.0)  # inches
 DOTS_PER_INCH = 200  # of a saved bitmap
 SHOWN = 96  # pixels of a page in an inch
@@ -190,6 +193,38 @@ def new_figure(width: float = SIZE[0], height: float = SIZE[1], title: str = "")
     if title:
         figure.suptitle(drawable(title), x=0.01, horizontalalignment="left", parse_math=False)
     return figure
+
+
+def settle_layout(axes: Axes) -> None:
+    """Where text fits depends on where the axes stand, which the layout of the whole figure decides."""
+    axes.figure.figure.draw_without_rendering()
+
+
+def write_legend(axes: Axes, handles: Sequence[Artist]) -> None:
+    """A legend above the axes, where no data are, in as many rows as its width asks for."""
+    for columns in range(len(handles), 0, -1):
+        legend = axes.legend(
+            handles=list(handles),
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            borderaxespad=0.2,
+            borderpad=0.0,
+            columnspacing=1.4,
+            handletextpad=0.4,
+            handlelength=1.6,
+            ncols=columns,
+        )
+        if legend.get_window_extent().width <= axes.get_window_extent().width:
+            break
+
+
+def write_legend_below(figure: Any, handles: Sequence[Artist]) -> None:
+    """A legend below all axes of a figure, in as many rows as its width asks for."""
+    for columns in range(len(handles), 0, -1):
+        legend = figure.legend(handles=list(handles), loc="outside lower left", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            break
+        legend.remove()
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
