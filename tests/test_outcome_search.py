@@ -228,7 +228,7 @@ def test_items_and_workers() -> None:
     common = {"outcomes": {"accuracy": (0, 1), "cost": (0, 1)}, "objectives": "accuracy, -cost", "seed": 1}
     result = ramgape.identify(ask_item, range(5), items=range(200), epsilon={"accuracy": 0.05, "cost": 0.05}, **common)  # type: ignore[arg-type]
     assert result.goal_reached
-    assert "over the random order of these 200 items" in result.guarantee
+    assert "for statistics over these 200 items, asked in random order" in result.guarantee
     means = scores.mean(axis=1)
     front = {
         str(i) for i in range(5) if not any(means[j, 0] > means[i, 0] and means[j, 1] < means[i, 1] for j in range(5))
@@ -441,3 +441,27 @@ def test_a_copy_goes_on_alike() -> None:
         other.tell(arm, outcomes)
     assert (engine.arms["estimate"] == other.arms["estimate"]).all()
     assert engine.doubt == other.doubt
+
+
+def test_outcomes_of_any_kind_say_what_may_have_gone_unseen() -> None:
+    rng = np.random.default_rng(1)
+    options: dict[str, object] = {"outcomes": {"x": "unknown", "y": (0, 1)}, "objectives": ["x", "y"]}
+    result = ramgape.identify(
+        lambda arm: {"x": float(rng.normal(arm == "b")), "y": 0.5}, ["a", "b"], epsilon={"x": 0.8, "y": 0.1}, **options
+    )
+    assert result.stopped == "confidence"
+    (fewest,) = {min(result.arm(name).trials for name in result.answer)}
+    chance = 1.0 - 0.05 ** (1.0 / fewest)
+    assert chance in [pytest.approx(each) for each in result.quality.unseen.values()]
+    assert "An event with probability up to " in result.guarantee
+    assert f"may have gone unseen in the {fewest} trials of " in result.guarantee
+    assert "may have gone unseen" in " ".join(str(result).split())
+
+
+def test_mean_and_risk_of_two_values_ask_nothing_new() -> None:
+    rng = np.random.default_rng(1)
+    options: dict[str, object] = {"outcomes": {"x": (0, 1)}, "epsilon": {"mean(x)": 0.2, "std(x)": 0.2}}
+    objectives = ["max mean(x)", "min std(x)"]
+    for pull, noted in ((lambda arm: {"x": float(rng.random() < 0.5)}, True), (lambda arm: {"x": rng.random()}, False)):
+        result = ramgape.identify(pull, ["a", "b"], objectives=objectives, max_trials=200, **options)
+        assert any("all values of x are 0 or 1" in note for note in result.notes) == noted

@@ -36,12 +36,14 @@ class Guarantee:
             better.
         assumptions: What it assumes of the rewards, in words.
         estimand: What means and risks are of, where that is not one distribution for each arm; empty otherwise.
+        because: What makes it asymptotic, where only a part of what is measured does.
     """
 
     level: float
     kind: Kind
     assumptions: str
     estimand: str = ""
+    because: str = ""
 
     def sentence(self, claim: str, conditions: Sequence[str] = (), remarks: Sequence[str] = ()) -> str:
         """A claim with its probability and all that it assumes.
@@ -51,7 +53,8 @@ class Guarantee:
             conditions: What else must be so.
             remarks: Sentences behind the claim.
         """
-        how = "With probability at least" if self.kind == FINITE_SAMPLE else "Approximately, with probability"
+        nearly = f"Approximately, {f'because of {self.because}, ' if self.because else ''}with probability"
+        how = "With probability at least" if self.kind == FINITE_SAMPLE else nearly
         assumed = ", and ".join([self.assumptions, *(f"if {condition}" for condition in conditions)])
         return " ".join([f"{how} {confidence(self.level)}, for {assumed}: {claim}", *remarks])
 

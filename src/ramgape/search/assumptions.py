@@ -71,6 +71,22 @@ def equal_rewards(spec: Spec, arms: Table) -> str:
     )
 
 
+def vacuous_note(spec: Spec, arms: Table, values: str, risk: str) -> str:
+    """That of values of two kinds the risk asks nothing new; nothing where there are more.
+
+    Args:
+        spec, arms: As for `two_values`.
+        values, risk: What they are called.
+    """
+    found = two_values(spec, arms)
+    if found is None:
+        return ""
+    return (
+        f"all {values} are {found[0]:g} or {found[1]:g}: of two values the {risk} is a function of the mean, so that "
+        "the Pareto set asks nothing new; question best is the better question"
+    )
+
+
 def two_values(spec: Spec, arms: Table) -> tuple[float, float] | None:
     """The two values that all rewards of all arms have, in the user's units; None where there are more, or too few.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from ramgape.search.assumptions import (
     cut_off_trials,
     equal_rewards,
     objections_to,
-    two_values,
+    vacuous_note,
     warnings_of,
 )
 from ramgape.search.differences import differences_to_control
@@ -36,13 +36,12 @@ from ramgape.search.engine import Engine
 from ramgape.search.estimands import estimand_of
 from ramgape.search.naming import named_answer, safest_answer
 from ramgape.search.outcome_engine import OutcomeEngine
-from ramgape.search.outcome_inference import infer_outcomes
+from ramgape.search.outcome_inference import NAME_WIDTH, certified_by, infer_outcomes
 from ramgape.search.policy_state import PolicyState
-from ramgape.search.quality import TrialQuality
+from ramgape.search.quality import TrialQuality, unseen_chances
 from ramgape.search.result import (
     ArmReport,
     Certificate,
-    CertificateKind,
     Certified,
     Details,
     Goal,
@@ -54,7 +53,6 @@ from ramgape.search.spec import Spec
 from ramgape.search.statements import objectives_of, with_statements
 from ramgape.search.strength import Strength, answer_strength, guarded, rare_level, with_boxes
 
-NAME_WIDTH = 40  # of an arm in a sentence
 ONCE = "the number of trials was fixed beforehand and these data are looked at once"  # what classical tests need
 
 
@@ -217,7 +215,9 @@ def infer(
     differences = differences_to_control(engine, evidence.arms, reports, front)
     no_worse = {row.name for row in differences if row.verdict == "not worse"}
     reports = tuple(replace(arm, word="not worse") if arm.name in no_worse else arm for arm in reports)
-    quality = replace(quality, drift=engine.alarms, unseen=unseen_by_arm(trials, evidence))
+    unseen = unseen_chances(trials, evidence.delta) if evidence.rigour == APPROXIMATE else {}
+    quality = replace(quality, drift=engine.alarms, unseen=unseen)
+    vacuous = [vacuous_note(spec, engine.arms, "rewards", risk_label(spec))] if spec.question == PARETO else []
     details = Details(
         **asked_of(spec),
         stopped=reason,
@@ -231,7 +231,7 @@ def infer(
         empty_answer=_nobody(engine, reason),
         differences=differences,
         notes=(
-            *(() if reason == "open" else (*_notes(spec, spread), *_vacuous_note(spec, engine.arms))),
+            *(() if reason == "open" else (*_notes(spec, spread), *filter(None, vacuous))),
             *_rare_note(engine, reason),
             *filter(None, [cut_off_trials(spec, engine.arms)]),
         ),
@@ -252,13 +252,6 @@ def infer(
     )
 
 
-def unseen_by_arm(trials: Mapping[str, int], evidence: Evidence) -> dict[str, float]:
-    """How probable an event may be that an arm's trials have not shown; of approximate evidence, which assumes none."""
-    if evidence.rigour != APPROXIMATE:
-        return {}
-    return {name: -math.expm1(math.log(evidence.delta) / count) for name, count in trials.items() if count}
-
-
 def _certified(
     engine: Engine, reason: Stopped, tolerance: float | None, evidence: Evidence, guarantee: str
 ) -> Certified | None:
@@ -266,20 +259,11 @@ def _certified(
     spec = engine.spec
     if tolerance is None:
         return None
-    exact = engine.is_complete
-    kind: CertificateKind = "exact" if exact else evidence.guarantee.kind
     found = {each.text: tolerance for each in objectives_of(spec)}
     if len(found) > 1:
         found[objectives_of(spec)[1].text] = tolerance / spec.risk_weight
     factor = tolerance / spec.epsilon if spec.epsilon else (0.0 if tolerance == 0.0 else None)
-    return Certified(
-        tolerance=found,
-        factor=factor,
-        confidence=1.0 if exact else 1.0 - evidence.delta,
-        kind=kind,
-        guarantee=guarantee,
-        assumptions=() if exact else (evidence.guarantee.assumptions, *evidence.conditions),
-    )
+    return certified_by(evidence.guarantee, found, factor, guarantee, evidence.conditions, exact=engine.is_complete)
 
 
 def looked_at_early(engine: Engine) -> Engine:
@@ -384,17 +368,6 @@ def _rare_note(engine: Engine, reason: Stopped) -> tuple[str, ...]:
     needed = math.ceil(float(engine.problem["rare_trials"][0]))
     names = list_names([name for name, lacks in zip(spec.names, lacking, strict=True) if lacks])
     return (f"rare={spec.rare:g} asks for {needed:,} trials of each arm of the answer: {names} had fewer",)
-
-
-def _vacuous_note(spec: Spec, arms: Table) -> tuple[str, ...]:
-    """That of rewards with two values the risk asks nothing new."""
-    found = two_values(spec, arms) if spec.question == PARETO else None
-    if found is None:
-        return ()
-    return (
-        f"all rewards are {found[0]:g} or {found[1]:g}: of two values the {risk_label(spec)} is a function of the "
-        "mean, so that the Pareto set asks nothing new; question best is the better question",
-    )
 
 
 def _level_note(spec: Spec) -> tuple[str, ...]:

@@ -10,20 +10,22 @@ from typing import Any
 import numpy as np
 
 from ramgape.assumptions import HEAVY
-from ramgape.common.formatting import confidence, list_names, plural, round_up
+from ramgape.bounds.guarantee import ASYMPTOTIC, FINITE_SAMPLE, Guarantee, shown_items
+from ramgape.common.formatting import cut, list_names, plural, round_up, unseen_words
 from ramgape.core.claims import Mask, Seen, certified_factor
+from ramgape.errors import printable
 from ramgape.questions.of_outcomes import AboveOf, BestOf, BetterThanOf, CheapestOf, ParetoOf
-from ramgape.search.assumptions import objections_to
+from ramgape.search.assumptions import objections_to, vacuous_note
+from ramgape.search.lanes import MEAN, RISK
 from ramgape.search.objectives import Constraint, Objective
 from ramgape.search.outcome_engine import OutcomeEngine
 from ramgape.search.outcome_spec import Column, OutcomeSpec
-from ramgape.search.quality import TrialQuality
+from ramgape.search.quality import TrialQuality, unseen_chances
 from ramgape.search.result import (
     ArmConstraint,
     ArmObjective,
     ArmReport,
     Certificate,
-    CertificateKind,
     Certified,
     ConstraintReport,
     Details,
@@ -37,6 +39,7 @@ from ramgape.search.result import (
 from ramgape.search.strength import EACH, largest_lead
 
 NOWHERE = (-math.inf, math.inf)
+NAME_WIDTH = 40  # of an arm in a sentence
 
 
 class Words:
@@ -112,6 +115,15 @@ def list_all(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+def guarantee_of(engine: OutcomeEngine) -> Guarantee:
+    """What a search about several outcomes may claim, as a bound says it of a search about one."""
+    spec = engine.spec
+    together = any(lane.pairs for lane in engine.lanes) and spec.items is None and not spec.shared
+    assumed = assumed_words(spec) + (", with arms independent of each other" if together else "")
+    because = list_all([f"{name} (unknown)" for name in spec.approximate]) if spec.approximate else ""
+    return Guarantee(spec.confidence_delta, ASYMPTOTIC if because else FINITE_SAMPLE, assumed, because=because)
+
+
 def assumed_words(spec: OutcomeSpec) -> str:
     """What is assumed of the trials: "independent trials of each arm (accuracy in [0, 1])"."""
     assert spec.outcomes is not None
@@ -129,12 +141,38 @@ def assumed_words(spec: OutcomeSpec) -> str:
         else:
             parts.append(f"{name} Gaussian")
     inside = f" ({', '.join(parts)})"
-    if spec.items is not None:
-        count = f"{len(spec.items.values):,} items"
-        if spec.items.population:
-            return f"over the random order of these {count}{inside}"
-        return f"for items that are independent draws from a larger world, the same for all arms{inside}"
-    return f"for independent trials of each arm{inside}"
+    if spec.items is None:
+        return f"independent trials of each arm{inside}"
+    if spec.items.population:
+        return f"statistics over {shown_items(spec)}, asked in random order{inside}"
+    return f"items that are independent draws from a larger world, the same for all arms{inside}"
+
+
+def certified_by(
+    guarantee: Guarantee,
+    tolerance: Mapping[str, float],
+    factor: float | None,
+    words: str,
+    conditions: Sequence[str],
+    *,
+    exact: bool,
+) -> Certified:
+    """What is proved of an answer, as plain data.
+
+    Args:
+        guarantee: By which it is proved.
+        tolerance, factor, words: As in `Certified`.
+        conditions: What is assumed besides.
+        exact: Everything is known.
+    """
+    return Certified(
+        tolerance=dict(tolerance),
+        factor=factor,
+        confidence=1.0 if exact else 1.0 - guarantee.level,
+        kind="exact" if exact else guarantee.kind,
+        guarantee=words,
+        assumptions=() if exact else (guarantee.assumptions, *conditions),
+    )
 
 
 def claim_of(engine: OutcomeEngine, answer: Mask, factor: float) -> str:
@@ -255,19 +293,16 @@ def _ahead_words(lead: float, how: str) -> str:
     return f"{'less than' if how == 'more than' else 'at most'} {-lead:.6g} behind"
 
 
-def assured(engine: OutcomeEngine, statement: str, quality: Sequence[str] = ()) -> str:
-    """A statement with its probability and its assumptions."""
-    spec = engine.spec
-    level = confidence(spec.confidence_delta)
-    assumed = assumed_words(spec)
-    if any(lane.pairs for lane in engine.lanes) and spec.items is None and not spec.shared:
-        assumed += ", with arms independent of each other"
-    if quality:
-        assumed += f", and if {', and if '.join(quality)}"
-    if spec.approximate:
-        because = list_all([f"{name} (unknown)" for name in spec.approximate])
-        return f"Approximately, because of {because}, with probability {level}, {assumed}: {statement}"
-    return f"With probability at least {level}, {assumed}: {statement}"
+def assured(engine: OutcomeEngine, statement: str, answer: Mask, conditions: Sequence[str] = ()) -> str:
+    """A statement with its probability, its assumptions, and what may have gone unseen."""
+    remarks = []
+    if engine.spec.approximate:
+        pulls = engine.arms["pulls"]
+        arm = int(np.where(answer if answer.any() else True, pulls, np.iinfo(pulls.dtype).max).argmin())
+        name = cut(printable(engine.spec.names[arm]), NAME_WIDTH)
+        unseen = unseen_words(name, int(pulls[arm]), engine.spec.confidence_delta)
+        remarks = [f"{unseen[0].upper()}{unseen[1:]}."]
+    return guarantee_of(engine).sentence(statement, conditions, remarks)
 
 
 def infer_outcomes(
@@ -296,12 +331,11 @@ def infer_outcomes(
         for objection in objections_to(lane.spec, lane.table, lane.rows.searches[0].misses)
     ]
     equal = _equal_values(engine)
+    unseen = unseen_chances(trials, spec.confidence_delta) if spec.approximate else {}
     certified = None
     if factor is not None:
-        kind: CertificateKind = "exact" if complete else "asymptotic" if spec.approximate else "finite-sample"
         tolerance = {column.text: factor * column.epsilon for column in spec.columns}
-        level = 1.0 if complete else 1.0 - spec.confidence_delta
-        certified = Certified(tolerance, factor, level, kind, guarantee, (assumed_words(spec),))
+        certified = certified_by(guarantee_of(engine), tolerance, factor, guarantee, conditions, exact=complete)
     front = tuple(name for name, inside in zip(spec.names, answer.tolist(), strict=True) if inside)
     first = spec.columns[0]
     bounds = ", ".join(dict.fromkeys(str(lane.spec.bound) for lane in engine.lanes))
@@ -346,7 +380,7 @@ def infer_outcomes(
         ),
         constraints=tuple(ConstraintReport(str(column.wish), column.epsilon) for column in spec.constraints),
         certified=certified,
-        quality=replace(quality, drift=engine.alarms, missing=engine.missing),
+        quality=replace(quality, drift=engine.alarms, missing=engine.missing, unseen=unseen),
         warnings=(
             *spec.warnings,
             *objections,
@@ -359,8 +393,14 @@ def infer_outcomes(
 
 def _notes(engine: OutcomeEngine, answer: Mask) -> list[str]:
     """What helps to read the answer."""
+    if not isinstance(engine.asked, ParetoOf):
+        return []
     count, objectives = int(answer.sum()), len(engine.spec.objectives)
-    if isinstance(engine.asked, ParetoOf) and objectives >= 4 and 2 * count > len(answer):
+    if {(column.lane, column.part) for column in engine.spec.columns} == {(0, MEAN), (0, RISK)}:
+        lane = engine.lanes[0]
+        risk = lane.spec.risk.label(lane.spec.direction == "minimize")
+        return [*filter(None, [vacuous_note(lane.spec, lane.table, f"values of {lane.of}", risk)])]
+    if objectives >= 4 and 2 * count > len(answer):
         return [
             f"{count} of {len(answer)} arms are undominated, as is usual with {objectives} objectives: limits "
             "(constraints) in place of some of them narrow the answer"
@@ -811,18 +851,18 @@ def _guarantee(
         exact = claim_of(engine, answer, 0.0)
         return f"Exact, since each of these {len(spec.items.values):,} items has been asked of every arm: {exact}"
     if reason == "confidence":
-        return assured(engine, claim_of(engine, answer, 1.0), conditions)
+        return assured(engine, claim_of(engine, answer, 1.0), answer, conditions)
     above = isinstance(engine.asked, AboveOf)
     if above and engine.ready:
         verdicts = engine.asked.verdicts()  # type: ignore[attr-defined]
         if (verdicts != 0).any() and spec.goal == "confidence":
             parts = _verdict_words(engine, verdicts)
             still = plural(int((verdicts == 0).sum()), "arm")
-            return f"Undecided for {still}. So far: {assured(engine, parts, conditions)}"
+            return f"Undecided for {still}. So far: {assured(engine, parts, answer, conditions)}"
     if factor is not None:
         times = "" if factor == 1.0 else f" Proved within {factor:g} times the tolerances."
         before = "" if spec.goal == "budget" else "Undecided. So far: "
-        return f"{before}{assured(engine, claim_of(engine, answer, factor), conditions)}{times}"
+        return f"{before}{assured(engine, claim_of(engine, answer, factor), answer, conditions)}{times}"
     if proved.any():
         known = {
             "in the answer": [name for name, p, a in zip(spec.names, proved, answer, strict=True) if p and a],

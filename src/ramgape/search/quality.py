@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -105,6 +106,15 @@ class TrialQuality:
             f"what is said holds only if {condition}; {helps[condition.startswith('the time')]}"
             for condition in self.conditions(trials)
         )
+
+
+def unseen_chances(trials: Mapping[str, int], delta: float) -> dict[str, float]:
+    """How probable an event may be that an arm's trials have not shown, each with this confidence.
+
+    >>> round(unseen_chances({"A": 10, "B": 0}, 0.05)["A"], 2)
+    0.26
+    """
+    return {name: -math.expm1(math.log(delta) / count) for name, count in trials.items() if count}
 
 
 def with_names(counts: Mapping[int, int], names: Sequence[str]) -> dict[str, int]:
