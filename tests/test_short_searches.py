@@ -26,6 +26,9 @@ def test_plain_kernels_warn_of_nothing(instance: Instance, options: dict[str, An
         simulate(instance, seed=5, **options)
 
 
+SEEDS_ALONE = "central-limit-paired"  # of seeds that arms share, which no instance has: tests/test_seeds.py
+
+
 @pytest.mark.long  # minutes: most rules are compiled
 @pytest.mark.parametrize(("instance", "options"), CASES)
 def test_compiled_kernels_find_the_same(
@@ -41,5 +44,5 @@ def test_compiled_kernels_find_the_same(
 def test_the_short_searches_leave_nothing_out() -> None:
     played = [options for _, options in short_searches.cases()]
     assert {options["policy"] for options in played if "policy" in options} == set(POLICIES)
-    assert {options["bound"] for options in played if "bound" in options} == set(BOUNDS)
+    assert {options["bound"] for options in played if "bound" in options} == set(BOUNDS) - {SEEDS_ALONE}
     assert {options["risk"] for options in played if "risk" in options} == set(short_searches.RISKS)
