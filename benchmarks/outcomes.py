@@ -17,7 +17,7 @@ import numpy as np
 
 from ramgape.problems.distributions import Beta
 from ramgape.problems.vector_problems import VectorProblem
-from ramgape.search.outcome_engine import make_engine
+from ramgape.search.single_outcome import make_engine
 from ramgape.simulation.vectors import assess, play_vectors, true_table, vector_spec
 
 ARMS, EPSILON, DELTA, GOAL = 10, 0.05, 0.05, 0.35

@@ -15,8 +15,8 @@ from ramgape.core.rare import note_extremes, survives_unseen, unseen_chance
 from ramgape.core.rows import Rows
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
-from ramgape.search.outcome_engine import make_engine
 from ramgape.search.outcome_spec import make_any_spec
+from ramgape.search.single_outcome import make_engine
 from ramgape.search.spec import make_spec
 from ramgape.studies.specification import StudySpec, make_study_spec
 from tests.rare_events import FAMILIES, RULES, searches
