@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import random
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -108,12 +111,31 @@ def test_a_report_has_everything_and_needs_nothing(tmp_path: Path) -> None:
     assert text.index("<h1>") < text.index("<figure>") < text.index("<table>")
     assert "&lt;b&gt;$odd$&lt;/b&gt;" in text
     assert "<b>$odd$" not in text
-    assert text.count('class="panel ') == len(SHAPES)
     for word in ("Guarantee", "Certified", "Rigour", "Estimates", "Drift check", "Policy", "Bound", "Seed"):
         assert f"<dt>{word}</dt>" in text
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text
     assert re.search(r"Made with python [^<]*ramgape", text)
+
+
+def test_a_report_of_several_outcomes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+
+    def pull(arm: str) -> dict[str, float]:
+        return {"score": float(rng.random() < {"a": 0.9, "b": 0.5}[arm]), "cost": float(rng.normal(1.0, 0.1))}
+
+    options: dict[str, Any] = {"outcomes": {"score": (0, 1), "cost": "unknown"}, "epsilon": {"score": 0.3, "cost": 0.3}}
+    best = ramgape.identify(
+        pull, ["a", "b"], objectives=["max score"], constraints=["mean(cost) <= 2"], question="best", **options
+    )
+    both = ramgape.identify(pull, ["a", "b"], objectives=["max score", "min cost"], **options)
+    for result in (best, both):
+        text = written(result, tmp_path)
+        assert "<h1>" + html.escape(result.sentence) in text
+        assert "times the requested ones (mean(score) 0.3, mean(cost) 0.3)" in " ".join(text.split())
+        assert "epsilon=1" not in text
+        assert text.count("<svg") >= 2
+    assert "breaks the limit" in written(best, tmp_path)
 
 
 def test_pictures_are_told_in_words_and_follow_the_page(tmp_path: Path) -> None:

@@ -542,8 +542,6 @@ def _reports(
                 objectives[column.text] = ArmObjective(value, 0.0 if column.lane < 0 else se, low, high, rival)
             else:
                 ends = (low, high)
-                if column.wish.factor is None and column.lane >= 0 and not isinstance(engine.asked, AboveOf):
-                    ends = _region(column, seen, arm, place)
                 kept = _kept(engine, arm, place)
                 if isinstance(engine.asked, AboveOf) and kept != "open":
                     ends = _with_verdict(column, kept == "kept", ends)

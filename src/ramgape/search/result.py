@@ -87,7 +87,7 @@ class ArmConstraint:
 
     Attributes:
         estimate: Of the statistic.
-        low, high: Where it is, anytime-valid, for all arms at once.
+        low, high: Where it is, anytime-valid at 95%, for this arm by itself.
         verdict: "kept" or "missed" if that is proved, else "open".
     """
 

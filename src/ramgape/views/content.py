@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from functools import partial
 from typing import TYPE_CHECKING
@@ -205,6 +206,9 @@ def _certified(result: Result) -> str:
     """The tolerance and its chance of failure, and how many arms are proved beyond any tolerance."""
     assert result.certified_epsilon is not None
     tolerance = round_up(result.certified_epsilon)
+    if result.details.said and result.certified is not None:
+        allowed = [f"{text} {round_up(by)}" for text, by in result.certified.tolerance.items()]
+        tolerance = f"{tolerance} times the requested ones ({', '.join(allowed)})"
     if result.certified_risk_epsilon is not None:
         tolerance = f"({tolerance}, {round_up(result.certified_risk_epsilon)})"
     level = "" if result.certified_delta is None else f", confidence {confidence(result.certified_delta)}"
@@ -237,7 +241,7 @@ ENDINGS = {
 
 def _ending(result: Result) -> str:
     goal = result.goal
-    asked = asked_for(goal)
+    asked = asked_of(result)
     reached = "; goal reached" if result.goal_reached else "; goal not reached"
     reached = "" if result.stopped == "confidence" else reached
     ending = f"{ENDINGS[result.stopped]}{reached}" + (f" ({asked})" if asked else "")
@@ -245,6 +249,17 @@ def _ending(result: Result) -> str:
         return ending
     whole = "the smallest absolute mean after the first looks" if result.reward_range is None else "the reward range"
     return f"{ending}; epsilon is {100.0 * goal.epsilon_share:g}% of {whole}"
+
+
+def asked_of(result: Result) -> str:
+    """The numbers of a result's goal; of several outcomes a tolerance for each."""
+    if not result.details.said or result.goal.epsilon is None:
+        return asked_for(result.goal)
+    found = {each.text: each.epsilon for each in result.objectives}
+    found |= {each.text: each.epsilon for each in result.constraints}
+    tolerances = ", ".join(f"{text} {by:g}" for text, by in found.items() if by)
+    rest = asked_for(replace(result.goal, epsilon=None))
+    return f"tolerances {tolerances}; {rest}" if tolerances else rest
 
 
 def asked_for(goal: Goal) -> str:

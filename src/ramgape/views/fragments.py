@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 
 from ramgape.common.formatting import cut, share
@@ -129,68 +129,22 @@ def bars(counts: Mapping[str, int], marks: Mapping[str, str]) -> str:
     return f'<div class="bars">\n{rows}</div>\n'
 
 
-class AxisScale:
-    """From numbers to a drawing of 1000 by 100."""
-
-    def __init__(self, low: float, high: float, length: float, turned: bool = False) -> None:
-        self.low, self.high, self.length, self.turned = low, high, length, turned
-
-    def __call__(self, value: float) -> float:
-        """Where a number is drawn; what is beyond the ends stands there."""
-        part = (min(max(value, self.low), self.high) - self.low) / ((self.high - self.low) or 1.0)
-        return round(self.length * (1.0 - part if self.turned else part), 2)
-
-
-def interval_panel(
-    name: str,
-    mark: str,
-    samples: Sequence[int],
-    means: Sequence[float],
-    ends: tuple[Sequence[float], Sequence[float]],
-    limits: tuple[float, float],
-) -> str:
-    """An arm's mean and its interval over the pulls, small, beside those of the others on the same scale."""
-    across, up = AxisScale(samples[0], samples[-1], 1000.0), AxisScale(*limits, 100.0, turned=True)
-    known = [
-        (across(at), up(low), up(high))
-        for at, low, high in zip(samples, *ends, strict=True)
-        if not (math.isnan(low) or math.isnan(high))
-    ]
-    corners = [*((x, top) for x, _, top in known), *((x, bottom) for x, bottom, _ in reversed(known))]
-    band = f'<polygon class="band" points="{_points(corners)}"/>' if known else ""
-    line = [(across(at), up(mean)) for at, mean in zip(samples, means, strict=True) if math.isfinite(mean)]
-    last = f"{means[-1]:.4g}" if math.isfinite(means[-1]) else "not known"
-    low, high = ends[0][-1], ends[1][-1]
-    interval = f", from {low:.4g} to {high:.4g}" if math.isfinite(low) and math.isfinite(high) else ""
-    described = f"{name}: mean {last}{interval} at the end"
-    return (
-        f'<div class="panel {mark}"><p title="{escaped(name)}"><strong>{escaped(cut(name, 40))}</strong> {last}</p>'
-        f'<svg viewBox="0 0 1000 100" preserveAspectRatio="none" role="img"><title>{escaped(described)}</title>{band}'
-        f'<polyline class="trace" vector-effect="non-scaling-stroke" points="{_points(line)}"/></svg></div>\n'
-    )
-
-
-def panel_row(each: Iterable[str]) -> str:
-    """Small drawings beside each other."""
-    return f'<div class="panels">\n{"".join(each)}</div>\n'
-
-
 def line(samples: Sequence[int], values: Sequence[float], level: float | None, described: str) -> str:
     """A number over the pulls, from 0 on, with a level that it is to reach."""
     finite = [(at, value) for at, value in zip(samples, values, strict=True) if math.isfinite(value)]
     if len(finite) < 2:
         return ""
     top = max([value for _, value in finite] + [level or 0.0]) * 1.05 or 1.0
-    across, up = AxisScale(samples[0], samples[-1], 1000.0), AxisScale(0.0, top, 100.0, turned=True)
-    line = _points([(across(at), up(value)) for at, value in finite])
-    mark = "" if level is None else f'<path class="level" vector-effect="non-scaling-stroke" d="M0 {up(level)}H1000"/>'
+    first, length = samples[0], (samples[-1] - samples[0]) or 1
+    height = [round(100.0 - 100.0 * value / top, 2) for _, value in finite]
+    line = " ".join(f"{1000.0 * (at - first) / length:g},{up:g}" for (at, _), up in zip(finite, height, strict=True))
+    mark = ""
+    if level is not None:
+        up = round(100.0 - 100.0 * level / top, 2)
+        mark = f'<path class="level" vector-effect="non-scaling-stroke" d="M0 {up:g}H1000"/>'
     return (
         f'<div class="curve"><svg viewBox="0 0 1000 100" preserveAspectRatio="none" role="img">'
         f"<title>{escaped(described)}</title>{mark}"
         f'<polyline class="trace" vector-effect="non-scaling-stroke" points="{line}"/></svg>'
         f'<div class="ends"><span>{samples[0]:,} pulls</span><span>{samples[-1]:,} pulls</span></div></div>\n'
     )
-
-
-def _points(points: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:g},{y:g}" for x, y in points)

@@ -1,7 +1,7 @@
 """A report: one file with everything inside, which opens without a network, is read on any screen, and prints.
 
-The answer in a sentence, what speaks against it, the picture, the table, where the trials went and how intervals
-narrowed, what is proved and what is not, and what was asked, with which versions.
+The answer in a sentence, what speaks against it, the picture, the table, where the trials went, what is proved and what
+is not, and what was asked, with which versions.
 """
 
 from __future__ import annotations
@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.common.formatting import plural, round_up
 from ramgape.views import fragments as page
-from ramgape.views.content import alarm_words, asked_for, bound_words, risk_axis, shows_plane
+from ramgape.views.content import alarm_words, asked_for, asked_of, bound_words, risk_axis, shows_plane
 from ramgape.views.picture import pictures
-from ramgape.views.sentence import choose_arms
-from ramgape.views.table import ONE_DIRECTION, rest_words
+from ramgape.views.table import ONE_DIRECTION
 
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained
     from ramgape.search.result import Result
 from ramgape.views.explanation import Explanation, explain
 
-PANELS = 24  # arms whose intervals are drawn
 PROVED = (
     "Drift",
     "Guarantee",
@@ -51,7 +49,8 @@ def document(thing: Explained, versions: Mapping[str, str | None]) -> str:
     parts = [page.note(part) if isinstance(part, str) else page.table(part) for part in said.parts]
     if is_result:
         body += page.section("The arms", *parts)
-        body += page.section("Where the trials went", allocation(found))
+        if shows_plane(found):  # rows have their trials beside them
+            body += page.section("Where the trials went", allocation(found))
         body += over_time(found)
         body += page.section("What is proved, and what is not", proofs(found, said))
         rest = [(word, text.lstrip(BLOCKS)) for word, text in said.facts if word not in PROVED]
@@ -94,41 +93,11 @@ def allocation(result: Result) -> str:
 
 
 def over_time(result: Result) -> str:
-    """How intervals narrowed and what was left open, as far as that was noted."""
+    """What was left open, as far as that was noted on the way."""
     history = result.history
     if len(history) < 2:
         return ""
-    samples = [point.samples for point in history]
-    progress = _progress(result, samples)
-    if not history[-1].means:
-        return page.section("How it went", progress)
-    arms, rest = choose_arms(result, PANELS)
-    places = {arm.name: place for place, arm in enumerate(result.arms)}
-    ends = [(point.lows[places[arm.name]], point.highs[places[arm.name]]) for arm in arms for point in history[-1:]]
-    middle = [arm.mean for arm in arms if math.isfinite(arm.mean)]
-    known = [end for pair in ends for end in pair if math.isfinite(end)]
-    low, high = min([*middle, *known], default=0.0), max([*middle, *known], default=1.0)
-    margin = 0.35 * ((high - low) or 1.0)  # intervals begin wide; what matters is where they end
-    limits = (low - margin, high + margin)
-    if result.reward_range is not None:
-        limits = (max(limits[0], result.reward_range[0]), min(limits[1], result.reward_range[1]))
-    drawn = page.panel_row(
-        page.interval_panel(
-            arm.name,
-            arm.verdict,
-            samples,
-            [point.means[places[arm.name]] for point in history],
-            ([point.lows[places[arm.name]] for point in history], [point.highs[places[arm.name]] for point in history]),
-            limits,
-        )
-        for arm in arms
-    )
-    band = "the band its interval, " if any(map(math.isfinite, history[-1].lows)) else ""
-    words = (
-        f"Each panel is an arm: the line is its mean, {band}from {samples[0]:,} to {samples[-1]:,} pulls of all arms; "
-        f"all panels reach from {limits[0]:.3g} to {limits[1]:.3g}."
-    )
-    return page.section("How it went", progress, page.note(words), drawn, page.note(rest_words(result, rest)))
+    return page.section("How it went", _progress(result, [point.samples for point in history]))
 
 
 def _progress(result: Result, samples: list[int]) -> str:
@@ -196,9 +165,10 @@ def settings(thing: Any) -> Iterator[tuple[str, str]]:
             yield "goal", asked_for(goal)
         return
     yield "Question", thing.task
-    yield "Goal", f"fixed {thing.goal.kind}: {asked_for(thing.goal) or 'as few pulls as it takes'}"
+    yield "Goal", f"fixed {thing.goal.kind}: {asked_of(thing) or 'as few trials as it takes'}"
     yield "Arms", f"{len(thing.arms):,}"
-    yield "Risk", f"{thing.risk} ({risk_axis(thing) or thing.risk_formula})"
+    if thing.about_risk and not thing.said:
+        yield "Risk", f"{thing.risk} ({risk_axis(thing) or thing.risk_formula})"
     if thing.alpha not in (None, 1.0):
         yield "Scale of the risk", f"alpha {thing.alpha:.6g}, rho {thing.rho:g}"
     yield "Direction", thing.direction

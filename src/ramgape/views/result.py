@@ -68,7 +68,8 @@ def explain_result(
         tables += told[:NOTES]
         brief = printable(title) or headline(result)
         return Explanation(lines, [*first, *notes], tables, warnings, brief=brief, more="Exact statement", after=after)
-    if result.arms:
+    known = (each for ends in result.intervals("all").values() for each in ends.values())
+    if any(math.isfinite(low) or math.isfinite(high) for low, high in known):
         arms, _ = choose_arms(result)
         caption = "Confidence regions: they hold for all options at once, with the answer"
         tables.append(Table(partial(region_columns, result, arms), lambda columns: caption))

@@ -108,6 +108,7 @@ def draw_rows(
         handles += _draw_panel(each, rows, place, panel)
     if axes is None:
         handles.append(_draw_trials(every[-1], rows))
+        handles = list({each.get_label(): each for each in handles}.values())
         style.write_legend_below(every[0].figure.figure, handles)
     style.settle_layout(every[0])
     if axes is not None:
