@@ -1,4 +1,4 @@
-"""A study: the durable form of a search. Ask which arms to try, tell what came out, from any number of processes."""
+"""A study: the durable form of a search. Ask for trials and report their results, from any number of processes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ IMPORTED_AT_ONCE = 10_000
 
 
 class Study:
-    """A search that lasts: its specification and every pull ever asked and told, in a database or in memory.
+    """A search that lasts: its specification and all its trials, in a database or in memory.
 
     Make one with `Study.create`, open one with `Study.load`. Any number of processes may work on a study at once.
 
@@ -94,22 +94,22 @@ class Study:
         """Make a new study.
 
         Args:
-            name: By which it is found in the store.
-            arms: Their names; other objects count by their text.
-            storage: "sqlite:///file.db", "postgresql://user@host/database", "http://host:8460" (a server), a store of
-                your own, or None: in memory.
-            exist_ok: Open a study of that name if there is one; its specification must be the same.
-            data: Trials made already: pairs (arm, reward), or mappings with these two keys, and perhaps "block"; one
-                batch, which is looked at once, at its end, so that their order means nothing.
-            token: For a server; unless given, RAMGAPE_TOKEN, or what the server has left on this machine.
+            name: Its name in the storage.
+            arms: Their names; other objects are named by their text.
+            storage: "sqlite:///file.db", "postgresql://user@host/database", "http://host:8460" (a server), a storage
+                of your own, or None: in memory.
+            exist_ok: Open the study of that name if there is one; its specification must be the same.
+            data: Trials made already: pairs (arm, reward), or mappings with these two keys and optionally "block". They
+                are one batch, which is checked once, at its end, so their order does not matter.
+            token: For a server. Default: RAMGAPE_TOKEN, or the token that the server has left on this machine.
             {options}
 
         Returns:
             The study, open.
 
         Raises:
-            InvalidSpec: What is asked for cannot be meant.
-            StudyExists: The store has another study of that name.
+            InvalidSpec: An option is wrong, or options contradict each other.
+            StudyExists: The storage has another study of that name.
         """
         name = check_text(name, "name")
         spec, rows = checked_study(arms, data, options)
@@ -140,7 +140,7 @@ class Study:
         return cls(LocalBackend.load(name, storage))
 
     def close(self) -> None:
-        """Let go of the store. What was told is there already; a study need not be closed."""
+        """Close the storage. Results are stored already; a study need not be closed."""
         self.backend.close()
 
     def __enter__(self) -> Study:
@@ -162,32 +162,32 @@ class Study:
         return f"<Study {shorten(self.name)} in {self.backend.url}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Opened anew where it arrives."""
+        """Open the study again where it arrives."""
         storage = self.backend.storage
         if not isinstance(storage, str):
             raise TypeError("a study in memory cannot be sent to another process: give it a storage by its URL")
         return Study.load, (self.name, storage)
 
-    # --- what it is ----------------------------------------------------------------------------------------------
+    # --- properties ----------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
-        """Its name in the store."""
+        """Its name in the storage."""
         return self.backend.name
 
     @property
     def spec(self) -> StudySpec:
-        """What it is to do."""
+        """The specification: the search, and how trials are handled."""
         return self.backend.spec
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The names of its arms, without those that are retired."""
+        """The names of its arms, without retired ones."""
         return tuple(self.backend.places)
 
     @property
     def done(self) -> bool:
-        """Whether the goal is reached; once true, it stays true, unless more is asked of the study (`extend`)."""
+        """Whether the goal is reached. Once true, it stays true unless you continue the study (`extend`, `add_arm`)."""
         return self.backend.is_done()
 
     # --- ask and tell ----------------------------------------------------------------------------------------------
@@ -204,24 +204,24 @@ class Study:
         lease: float | None = DEFAULT_LEASE,
         known: Iterable[Pull | str] = (),
     ) -> Exchange:
-        """Tell what came out and get the next pulls, in one transaction: what is given is taken in as a whole or,
-        after an error, not at all.
+        """Report results and get the next trials, in one transaction: all results are accepted or, after an error,
+        none.
 
         Args:
-            answers: Pairs of a pull, or its id, and its reward, or an `Outcome` with more; see `tell`.
-            failed: Pairs of a pull, or its id, and the reason why its trial has failed; see `fail`.
-            given_back: Pulls, or their ids, that will not be made; see `give_back`.
-            lost: Pulls, or their ids, whose trials went with the machine that made them: given back, and counted.
-            count: How many pulls are wanted afterwards; 0 for none.
-            worker: Who asks; see `ask`.
-            lease: For how many seconds the pulls are handed out; see `ask`.
-            known: Pulls that the worker knows it has, besides which it wants `count`: they are not given to it again.
+            answers: Pairs of a trial, or its id, and its reward, or an `Outcome` with more; see `tell`.
+            failed: Pairs of a trial, or its id, and the reason why it failed; see `fail`.
+            given_back: Trials, or their ids, that will not be made; see `give_back`.
+            lost: Trials, or their ids, that were lost with the machine that made them: released, and counted.
+            count: How many trials to hand out afterwards; 0 for none.
+            worker: The name of the worker; see `ask`.
+            lease: For how many seconds the trials are handed out; see `ask`.
+            known: Trials that the worker has already: `count` new ones come besides these.
 
         Returns:
-            What became of the answers, the next pulls, and whether the goal is reached.
+            Which results were accepted, the next trials, and whether the goal is reached.
 
         Raises:
-            FailingArm: As `ask`, but only where nothing was given: no answer is refused for what is asked for next.
+            FailingArm: As `ask`, but only if nothing was reported: no result is refused for what comes next.
             RamgapeError: As `tell`, `fail` and `ask`.
 
         Examples:
@@ -245,12 +245,12 @@ class Study:
         return Exchange(tuple([ANSWERS[each, done] for each in accepted]), tuple(pulls), done)
 
     def ask(self, count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE) -> list[Pull]:
-        """The next pulls: up to `count`, none when the goal is reached or enough pulls are under way.
+        """Get the next trials: up to `count`, none when the goal is reached or enough trials are in progress.
 
         Args:
             count: How many.
             worker: The name of the worker. After a restart it first gets its own open trials back; `count` is then how
-                many it has open. Without a name all pulls are new to the caller.
+                many it has open. Without a name all trials are new.
             lease: Seconds after which an unreported trial goes to another worker; None: never.
         """
         _, pulls, _ = self.backend.exchange(Results(), check_request(count, worker, lease, 1))
@@ -265,76 +265,76 @@ class Study:
         info: Mapping[str, Any] | None = None,
         block: str | int | None = None,
     ) -> Answer:
-        """The reward of a pull; it is stored when this returns.
+        """Report the reward of a trial; it is stored when this returns.
 
-        The first answer to a pull wins. A later one changes nothing, and is not `accepted`.
-        Telling the same again is fine; telling the same pull another reward is an error.
+        The first result of a trial counts. A later one, from another attempt, changes nothing and is not `accepted`.
+        You may report the same result again; another reward for the same attempt is an error.
 
         Args:
-            pull: The pull, or its id.
-            reward: What came out: a number, or where trials have several outcomes these by name.
-            price: What it has cost, in a study whose prices are told.
-            info: What else to keep with the answer, such as {"model_version": "..."}: whatever JSON can hold.
+            pull: The trial, or its id.
+            reward: A number or, where trials have several outcomes, a mapping of these by name.
+            price: What the trial cost, in a study whose prices are reported.
+            info: More to store with the result, such as {"model_version": "..."}: anything that JSON can hold.
             block: What it shares with trials of other arms (a day, a game), in a study created with `shared`. An arm
-                has one trial a block at most. Ask for all trials of a block before you tell the first of them.
+                has at most one trial in a block. Ask for all trials of a block before you report the first of them.
         """
         told = self._told(pull, reward, price, info, block)
         accepted, _, done = self.backend.exchange(Results([told]), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float | Outcome]]) -> list[Answer]:
-        """Many rewards at once: all are stored or, after an error, none.
+        """Report many results at once: all are stored or, after an error, none.
 
         Args:
-            answers: Pairs of a pull, or its id, and its reward, or an `Outcome` with more.
+            answers: Pairs of a trial, or its id, and its reward, or an `Outcome` with more.
         """
         return list(self.exchange(answers, count=0).answers)
 
     def fail(self, pull: Pull | str, reason: str = "") -> Answer:
-        """A trial has failed: it is counted, and tried again up to the study's `retries`; it is never a reward, unless
-        the study was created with failure="worst".
+        """Report that a trial failed: it is counted, and tried again up to the study's `retries`. With failure="worst"
+        it counts as the worst reward instead.
 
-        Failures are harmless where they have nothing to do with the reward: a lost connection, a full disk. Where bad
-        runs are the ones that crash, the rest looks better than the arm is, and no certificate can know; there
-        failure="worst" is right.
+        Failures do no harm if they have nothing to do with the reward: a lost connection, a full disk. If bad runs are
+        the ones that crash, the others make the arm look better than it is, and no certificate can know. Then create
+        the study with failure="worst".
 
         Args:
-            pull: The pull, or its id.
-            reason: Why, for reports on the study.
+            pull: The trial, or its id.
+            reason: Why, for the study's reports.
         """
         failure = pull_id_of(pull), check_reason(reason)
         accepted, _, done = self.backend.exchange(Results(failed=[failure]), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def give_back(self, pull: Pull | str) -> Answer:
-        """A pull will not be made: it is available to others at once, and that is no failure.
+        """Release a trial that will not be made: others can get it at once. This does not count as a failure.
 
         Args:
-            pull: The pull, or its id.
+            pull: The trial, or its id.
         """
         accepted, _, done = self.backend.exchange(Results(given_back=[pull_id_of(pull)]), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def leave(self, worker: str) -> int:
-        """A worker goes: what it has open is available to others at once. Returns how many pulls that were.
+        """Release all open trials of a worker; return how many there were.
 
         Args:
-            worker: The name under which it asked.
+            worker: The name with which it asked.
         """
         return self.backend.leave(check_text(worker, "worker"))
 
     def renew(self, pulls: Iterable[Pull | str], lease: float | None = DEFAULT_LEASE) -> list[bool]:
-        """Pulls are still being worked on: their leases begin anew. Tells which of them are still the caller's.
+        """Renew the leases of trials in progress; return for each whether it is still the caller's.
 
         Args:
-            pulls: The pulls, or their ids.
+            pulls: The trials, or their ids.
             lease: As for `ask`.
         """
         check_many(pulls, "pulls", "a list of pulls")
         return self.backend.renew([pull_id_of(pull) for pull in pulls], check_lease(lease))
 
     def retry(self) -> int:
-        """Try again what was given up after too many failures; returns how many pulls that are."""
+        """Try again what was given up after too many failures; return how many trials that are."""
         return self.backend.retry()
 
     def observe(
@@ -346,17 +346,17 @@ class Study:
         info: Mapping[str, Any] | None = None,
         block: str | int | None = None,
     ) -> Answer:
-        """A trial that was made without asking.
+        """Record a trial made without asking.
 
         Args:
-            arm, reward: Which arm was tried, and what came out.
+            arm, reward: The arm, and its reward or outcomes.
             price, info, block: As for `tell`.
         """
         trial = self._seen(arm, Outcome(reward, price, info, block))
         return ANSWERS[True, self.backend.observe([trial])]
 
     def observe_many(self, trials: Iterable[tuple[str, float | Outcome]]) -> list[Answer]:
-        """Trials that were made without asking, in their order: all are stored or, after an error, none.
+        """Record trials made without asking, in their order: all are stored or, after an error, none.
 
         Args:
             trials: Pairs of an arm and its reward, or an `Outcome` with more.
@@ -370,85 +370,84 @@ class Study:
     def extend(
         self, *, epsilon: Tolerance | None = None, budget: int | None = None, spend: float | None = None
     ) -> bool:
-        """Let a study, finished or not, go on for more: give exactly one of the three.
+        """Continue a study, done or not, with a larger goal: pass exactly one of the three.
 
-        Bounds hold at all times, so nothing is lost: what was told counts, late answers too, and pulls are decided as
-        if this had been asked from the start. Widths, scales and levels stay those that the study began with, since
-        they must not depend on the data. Each answer is right up to its own tolerance with probability 1 - delta; with
-        a bound that compares pairs that is said of each answer by itself, of boxes also of all at once. At epsilon 0,
-        a study that began with more fixes no answers beforehand, and takes longer than one that began with 0.
+        Bounds are anytime-valid, so nothing is lost: all trials count, late ones too, and the next are chosen as if
+        the study had been created for this goal. Widths, scales and levels stay those that the study began with, since
+        they must not depend on the data. Each answer is right up to its own tolerance with probability 1 - delta. A
+        bound that compares pairs says so of each answer by itself, boxes also of all at once. A study that began
+        with a tolerance and is extended to epsilon 0 takes longer than one that began with 0.
 
         Args:
             epsilon: A smaller tolerance, for a study with one: a number, a pair (mean, risk) in the same ratio as
                 before, or a share.
             budget: A larger budget, for a study with one.
-            spend: More money, for a study that may spend so much and no more.
+            spend: More money, for a study with a limit on what it spends.
 
         Returns:
-            Whether there is more to try; not if what is there proves the smaller tolerance already.
+            Whether there is more to try; False if the trials so far prove the smaller tolerance already.
 
         Raises:
-            InvalidSpec: It is not more, or of another kind than what the study was created for.
+            InvalidSpec: The goal is not larger, or of another kind than that of the study.
         """
         return self.backend.extend({"epsilon": epsilon, "budget": budget, "spend": spend})
 
     def add_arm(self, name: str, *, price: float | None = None) -> bool:
-        """One more arm, for a study that was created with `expected_arms`: also because of what was seen.
+        """Add an arm to a study that was created with `expected_arms`. You may decide so because of its results.
 
-        It begins with a part of delta that was kept for it, so nothing that is said of the others is lost. A study that
+        The arm gets a part of delta that was reserved for it, so all that was proved of the others stays. A study that
         was done goes on.
 
         Args:
-            name: One that no arm of the study has, or had.
-            price: What a trial of it costs, where prices are stated.
+            name: A name that no arm of the study has or had.
+            price: What a trial of it costs, where prices are declared.
 
         Returns:
-            Whether there is something to try.
+            Whether there is more to try.
 
         Raises:
-            InvalidSpec: There is no reserve, or none that is left; or the name is taken.
+            InvalidSpec: The study has no reserve, or none left; or the name is taken.
         """
         return self.backend.add_arm(name, price)
 
     def retire(self, name: str) -> bool:
-        """An arm takes part no longer, in a study that was created with `expected_arms`: also because of what was seen.
+        """Retire an arm of a study that was created with `expected_arms`. You may decide so because of its results.
 
-        It is not tried again, and no answer has it; what was told of it stays on record, and so do answers to pulls
-        that are under way.
+        It is not tried again and is in no answer. Its trials stay on record, also those that are still in progress.
 
         Args:
             name: The arm.
 
         Returns:
-            Whether there is something to try among the others.
+            Whether there is more to try among the others.
 
         Raises:
-            InvalidSpec: It is the control of the task, or one of the last two; or the study has no `expected_arms`.
+            InvalidSpec: It is the control of the question, or one of the last two; or the study has no `expected_arms`.
             UnknownName: There is no such arm.
         """
         return self.backend.retire(name)
 
-    # --- what it has found -------------------------------------------------------------------------------------------
+    # --- results -----------------------------------------------------------------------------------------------------
 
     def result(self, ended: Stopped = "open", *, expect: bool = True) -> Result:
-        """What is known by now: the returned set, its certificate, each arm's estimates, and the pulls still expected.
+        """The answer so far, its certificate, each arm's estimates, and how many more trials are expected.
 
-        It is final once the study is done. Observations that came later are recorded, but no part of it. Whoever asks
-        and tells meanwhile does not wait for it.
+        It is final once the study is done. Later observations are recorded, but are not part of it. Workers do not wait
+        while it is computed.
 
         Args:
-            ended: What to give as the reason for a study that is not done.
-            expect: Whether to say how many more pulls are expected, which takes simulations.
+            ended: The reason to show for a study that is not done.
+            expect: Whether to say how many more trials are expected, which takes simulations.
         """
         known_name(ended, get_args(Stopped), "ended")
         return self.backend.result(ended, expect)
 
     def report(self, *, expect: bool = True, history: bool = False) -> Report:
-        """The result, and how the study is going: pulls under way, failures, and what they were.
+        """The result, and how the study is going: trials in progress, failures and their reasons.
 
         Args:
-            expect: Whether the result says how many more pulls are expected, which takes simulations.
-            history: Whether it says what was known on the way, for which all observations are learnt again.
+            expect: Whether the result says how many more trials are expected, which takes simulations.
+            history: Whether the result has a history, for which all observations are learned again.
         """
         return self.backend.report(expect, history)
 
@@ -494,12 +493,12 @@ class Study:
             return trials.count
 
     def _read_into(self, trials: ImportBuffer, rows: Iterator[tuple[str, ImportedRow]]) -> None:
-        """Read and check all rows, before any other process has to wait for a slow or faulty file."""
+        """Read and check all rows before the study is locked: the file may be slow, or wrong."""
         while chunk := list(itertools.islice(rows, IMPORTED_AT_ONCE)):
             trials.add([self._imported(place, row) for place, row in chunk])
 
     def export_trials(self, path: str | os.PathLike[str] | IO[str], form: str | None = None) -> int:
-        """Write all trials, in their order, into a file or a stream; return how many.
+        """Write all trials, in their order, to a file or a stream; return how many.
 
         Args:
             path: The file, which appears when it is complete, or an open stream.
@@ -508,15 +507,16 @@ class Study:
         return self.backend.export(path, format_of(path, form))
 
     def trials_frame(self, *, failures: bool = False) -> DataFrame:
-        """All observations as a pandas data frame, one row each, in their order: what `export_trials` writes, and more.
+        """Return all observations as a pandas data frame, one row each, in their order: what `export_trials` writes,
+        and more.
 
         The columns are arm, reward, failed (a failure that counts as the worst reward), worker, told_at, pull, item (by
-        its place in the list of items), price, info (a mapping), seed (of a trial that was asked for) and reason (why
-        it failed). Where trials have several outcomes, each has a column in place of the reward. The index is the place
-        of an observation.
+        place in the list of items), price, info (a mapping), seed (of a trial that was asked for) and reason (why it
+        failed). Where trials have several outcomes, each has a column in place of the reward. The index is the place of
+        an observation.
 
         Args:
-            failures: Also the attempts that failed and count for nothing, below the others, with NaN for a reward.
+            failures: Whether failed attempts that do not count come below the others, with NaN for a reward.
 
         Raises:
             MissingExtra: pandas is not installed.
@@ -556,16 +556,16 @@ class Study:
         return Trial(arm, reward, *row[2:7], price, row.info, outcomes)
 
     def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Any:
-        """The picture of its present result; `Result.plot` says more.
+        """Draw the present result; see `Result.plot`.
 
         Args:
-            axes: Where to draw; unless given, in a figure of its own.
+            axes: Where to draw. Default: a figure of its own.
             plane: Whether to draw the mean-risk plane although there is a control.
         """
         return self.report(expect=False).plot(axes, plane=plane)
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
-        """Write its report as a page: one file that needs no network.
+        """Write the report as a page: one file that needs no network.
 
         Args:
             path: The file.
@@ -573,7 +573,7 @@ class Study:
         self.report(history=True).save_html(path)
 
     def _repr_html_(self) -> str | None:
-        """Its report, for a notebook; nothing where it cannot be read, so that one line is shown instead."""
+        """The report for a notebook; None if it cannot be read, so that the notebook shows one line instead."""
         try:
             return self.report()._repr_html_()
         except RamgapeError:
@@ -591,24 +591,24 @@ class Study:
         callback: Callable[[Progress], object] | None = None,
         trials: Trials | None = None,
     ) -> Result:
-        """Make all pulls that the goal takes, and return the result. A study that was interrupted goes on.
+        """Make trials until the goal is reached, and return the result. A study that was interrupted continues.
 
-        An exception in `pull`, or a reward that is none, is a failed trial: see `fail`. When an arm has failed too
-        often, the error says why; `pull` may raise that error itself, `FailingArm`, and then the trial counts for
-        nothing. A trial that went with its machine has not failed: it is tried again with another seed. Ctrl-C returns
-        the result so far, and gives trials that run a few seconds (`grace`); a second one ends that.
+        If `pull` raises an exception or returns an impossible reward, the trial has failed: see `fail`. When an arm has
+        failed too often, the error says why. `pull` may raise that error itself, `FailingArm`; then the trial does not
+        count. A trial that is lost with its machine has not failed: it is tried again with another seed. Ctrl-C returns
+        the result so far, after a few seconds for running trials (`grace`); a second Ctrl-C ends these.
 
         Args:
             pull: Makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed; it
                 may be async. It returns a reward, or an `Outcome` with more.
-            workers: How many trials at once, in threads or on an event loop; or who makes them: an executor, such as a
+            workers: How many trials at once, in threads or on an event loop; or an executor that makes them, such as a
                 process pool; a dask.distributed.Client, "tcp://scheduler:8786", or "dask" for a cluster on this
                 machine; the module ray, or "ray". See docs/guides/cluster.md.
-            slots: Unless `workers` is a number: how many trials at once; of a cluster, as many as it has room for.
-            worker: A name for this process, to get its open pulls back after a restart; unless given, a new one.
-            lease: Seconds after which others take over if this process dies; renewed while it lives.
+            slots: How many trials at once, unless `workers` is a number. Default: as many as a cluster has room for.
+            worker: A name for this process, to get its open trials back after a restart. Default: a new name.
+            lease: Seconds after which others take over if this process dies; renewed while it runs.
             progress: As for `identify`.
-            callback: Called after every answer with a `Progress`; a true return value ends the run.
+            callback: Called after every result with a `Progress`; a true return value ends the run.
             trials: `Trials(rate=..., timeout=..., retry_on=..., resources=..., grace=...)`, for this run alone:
                 docs/guides/parallel.md.
         """
@@ -630,7 +630,7 @@ class Study:
 
     @property
     def measured(self) -> tuple[str, ...] | None:
-        """The outcomes that are asked about; None where trials give a single reward."""
+        """The outcomes in objectives and constraints; None where trials give a single reward."""
         outcomes = measured_by(self.backend.spec.search)
         return None if outcomes is None else outcomes.measured
 
@@ -643,7 +643,7 @@ class Study:
         return place
 
     def _told_all(self, answers: Sequence[tuple[Pull | str, object]]) -> list[Told]:
-        """Answers, checked; of several, an error says which of them is meant."""
+        """Check results; with several, an error names the one concerned."""
         told: list[Told] = []
         try:
             for pull, reward in answers:
@@ -657,14 +657,14 @@ class Study:
     def _told(
         self, pull: Pull | str, reward: object, price: object = None, info: object = None, block: object = None
     ) -> Told:
-        """A result, checked."""
+        """Check a result."""
         if price is not None or info is not None or block is not None:
             reward = Outcome(reward, price, info, block)  # type: ignore[arg-type]
         arm = pull.arm if isinstance(pull, Pull) else None
         return Told(pull_id_of(pull), *checked_outcome(self.backend.spec.search, reward, arm))
 
     def _seen(self, arm: object, given: object) -> Trial:
-        """A trial made without asking, checked."""
+        """Check a trial made without asking."""
         reward, price, info, outcomes = checked_outcome(self.backend.spec.search, given, arm)
         return Trial(self._place(arm), reward, price=price, info=info, outcomes=outcomes)
 
@@ -672,7 +672,7 @@ class Study:
 def checked_study(
     arms: Iterable[object], data: Iterable[object] | None, options: StudyOptions
 ) -> tuple[StudySpec, list[Trial]]:
-    """What a new study is to do, and what is known already; or an error that says what cannot be meant."""
+    """Check what a new study is created with; return its specification and the trials made already."""
     spec = make_study_spec(arms, options)
     for arm in spec.search.names:
         require(is_text(arm), "arms", "names that are text, without halves of characters", arm)
@@ -684,7 +684,7 @@ def checked_study(
 
 
 def format_of(path: object, form: str | None) -> str:
-    """The format of a file, as it was given or by the file's ending."""
+    """The format of a file: as given, or by the file's ending."""
     if form is None:
         form = Path(path).suffix[1:] if isinstance(path, str | os.PathLike) else "csv"
     return known_name(form, FORMS, "format")
