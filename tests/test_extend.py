@@ -261,7 +261,7 @@ def test_extending_from_the_shell(tmp_path: Path) -> None:
     arms = ["--arm", "a", "--arm", "b", "--reward-range", "0", "1"]
     assert call("study", "create", "coins", *arms, "--budget", "10", *place).exit_code == 0
     said = call("study", "extend", "coins", "--budget", "20", *place)
-    assert said.stdout == "Asked for now: the best answer after 20 trials; the study goes on.\n"
+    assert said.stdout == "Goal now: the best answer after 20 trials; the study goes on.\n"
     told = json.loads(call("study", "extend", "coins", "--budget", "30", "--json", *place).stdout)
     assert told == {"name": "coins", "epsilon": None, "budget": 30, "done": False}
     assert call("study", "extend", "coins", "--budget", "5", *place).exit_code == 2

@@ -204,3 +204,15 @@ def test_what_a_study_cannot_do() -> None:
         with pytest.raises(RamgapeError) as caught:
             change()
         assert "\n" not in str(caught.value)
+
+
+def test_each_tolerance_is_named_in_the_goal(url: str) -> None:
+    """Not the 1 that tolerances are on the scale of the search; and no forecast is promised."""
+    study = create(url, epsilon={"accuracy": 0.2, "cost": 0.05})
+    words = " ".join(str(study.report()).split())
+    assert "Goal: an answer within " in words
+    for each in study.result().objectives:
+        assert f"{each.epsilon:g} in {each.text}" in words
+    assert "how many more is not known" in words
+    study.observe_many([(name, dict(ask(name, np.random.default_rng(1)))) for name in MODELS])
+    assert "how many more" not in str(study.report())

@@ -525,7 +525,7 @@ def test_failures(models: Shell) -> None:
     assert "Failed: 4 of steady; 1 trial given up" in words
     assert "Reasons: steady: out of memory (4 times)" in words
     assert models.study("retry", "models") == {"retried": 1, "done": False}
-    assert models.say("retry", "models") == "0 pulls are available again.\n"
+    assert models.say("retry", "models") == "0 trials are available again.\n"
 
 
 @BOTH_WAYS

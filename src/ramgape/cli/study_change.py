@@ -52,7 +52,7 @@ def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     if as_json:
         write_json({"retried": count, "done": done})
     else:
-        typer.echo(f"{plural(count, 'pull is', 'pulls are')} available again.")
+        typer.echo(f"{plural(count, 'trial is', 'trials are')} available again.")
 
 
 def extend(
@@ -77,15 +77,16 @@ def extend(
     given = {key: OPTIONS[key].kind.read(text, key) for key, text in asked.items() if text is not None}
     with opened_study(name, storage) as study:
         more = study.extend(**given)
-        goal = study.result(expect=False).goal
+        result = study.result(expect=False)
+        goal = result.goal
     if as_json:
         described = {"name": name, "epsilon": goal.epsilon, "budget": goal.budget, "done": not more}
         write_json(described if goal.spend is None else {**described, "spend": goal.spend})
         return
-    from ramgape.views.study import goal_words
+    from ramgape.views.study import goal_of
 
-    state = "the study goes on" if more else "what is there is enough for that already"
-    typer.echo(f"Asked for now: {goal_words(goal)}; {state}.")
+    state = "the study goes on" if more else "its trials are enough for that already"
+    typer.echo(f"Goal now: {goal_of(result)}; {state}.")
 
 
 def add_arm(

@@ -139,7 +139,8 @@ def standing(report: Report) -> tuple[float | None, str]:
 
 def trial_words(report: Report) -> str:
     """How many there are, and how many there may still be."""
-    if report.done:
+    tried = all(arm.trials for arm in report.result.arms)
+    if report.done or (tried and report.result.expected is None):  # no forecast for several outcomes
         return count_words(report)
     return f"{count_words(report)}; {expected_words(report.result.expected, report.result.goal.budget is not None)}"
 
