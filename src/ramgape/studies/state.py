@@ -94,8 +94,6 @@ class StudyState:
         self.outcome_names: list[str] = []  # of all outcomes that trials have given
         self.certificate: dict[str, Any] | None = None  # what was certified at the end, as JSON has it
         self._batch: BatchRow | None = None
-        self._decision: tuple[object, ...] = ()
-        self._decision_text = ""
 
     def learn_many(self, seen: Seen, *, may_stop: bool) -> int:
         """Learn observations in their order, with their prices; return how many came before the end."""
@@ -161,13 +159,8 @@ class StudyState:
 
     def row(self) -> StudyRow:
         """What a store has to keep of it, beside the changes."""
-        decision: tuple[object, ...] = (self.engine.decision, id(self.certificate))
-        if self._open.moved or self.expired or self.lost_of:
-            decision += tuple(tuple(each.items()) for each in (self._open.moved, self.expired, self.lost_of))
-        if decision != self._decision:
-            self._decision = decision
-            self._decision_text = self.stands(self.engine.decision)
-        counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, self._decision_text)
+        decision = self.stands(self.engine.decision)
+        counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, decision)
         names = json.dumps(self.outcome_names) if self.outcome_names else ""
         values = (*self._fixed, *counters, self.withdrawn, self.chain, self.batches, self.lost, names)
         self._row = tuple.__new__(StudyRow, values)  # as StudyRow(*values), in half the time
@@ -563,8 +556,10 @@ class StudyState:
             answered = list(self.open)
             self._open.earliest = math.inf
         pulls = list(pulls)
-        for number in (*answered, *(pull.number for pull in pulls)):
-            self._leave_open(number)
+        for number in (*answered, *(pull.number for pull in pulls)):  # which are not what they were
+            known = self._open.forget(number)
+            if known is not None and not known.given_up:
+                self.active.release(known.arm)
         self._read_notes(json.loads(row.decision) if row.decision else [])
         for pull in pulls:
             self._open.enter(pull)
@@ -595,12 +590,6 @@ class StudyState:
         self.catch_up(row._replace(stopped_at=self.stopped_at), seen.part(0, 0), (), pulls, None)
         self.changes.specification = row.specification
         self.certificate = None  # it was about what was asked for before
-
-    def _leave_open(self, number: int) -> None:
-        """A pull is not what it was, as others have written."""
-        pull = self._open.forget(number)
-        if pull is not None and not pull.given_up:
-            self.active.release(pull.arm)
 
     def _learn(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow]) -> None:
         """All observations up to the end, if there is one.
