@@ -331,9 +331,9 @@ class Forgetful(MemoryStore):
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("none", r"read_request\(\) must be RequestRow"),
-        ("of all studies", r"read_request\(\) of another study must be RequestRow"),
-        ("the last only", r"read_requests\(\) within a day must be \[RequestRow"),
+        ("none", r"read_request\('a key'\) after a commit of a request must be RequestRow"),
+        ("of all studies", r"read_request\('a key'\) after a request of another study must be None"),
+        ("the last only", r"read_requests\(\) after a commit of a request within a day must be \[RequestRow"),
     ],
 )
 def test_a_store_that_forgets_requests_is_noticed(fault: str, words: str) -> None:

@@ -169,10 +169,11 @@ class StudyState:
     def stands(self, decision: Sequence[int] = ()) -> str:
         """Where a rule stands, and what else observations do not tell: places of pulls, what was replaced, and what
         was certified."""
-        counts = {"expired": self.expired, "lost": self.lost_of, "moved": self._open.moved}
-        noted: dict[str, Any] = {name: found for name, found in counts.items() if found} if self._notes else {}
-        if self.certificate is not None:
-            noted["certificate"] = self.certificate
+        noted: dict[str, Any] = {}
+        counts = (("expired", self.expired), ("lost", self.lost_of), ("moved", self._open.moved))
+        for name, found in (*(counts if self._notes else ()), ("certificate", self.certificate)):
+            if found:
+                noted[name] = found
         return json.dumps({"rule": decision, **noted} if noted else decision) if noted or decision else ""
 
     # --- snapshots -------------------------------------------------------------------------------------------------
