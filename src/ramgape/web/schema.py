@@ -378,7 +378,7 @@ class ReportAnswer(BaseModel):
     pending: int
     failed: int
     done: bool
-    front: list[str]
+    answer: list[str]
     sentence: str
     arms: list[dict[str, JsonValue]]
     specification: dict[str, JsonValue]
