@@ -105,7 +105,7 @@ def test_an_import_that_is_wrong_leaves_nothing(storage: str | None, tmp_path: P
     with pytest.raises(ramgape.InvalidReward, match=r"line 25002: reward must be a number from 0 to 1, got 7"):
         study.import_csv(path)
     path.write_text("arm,reward\n" + "good,0.5\n" * 30_001)
-    with pytest.raises(ramgape.BudgetSpent, match=r"room for 30,000 more \(0 are told, 0 under way\), got 30,001"):
+    with pytest.raises(ramgape.BudgetSpent, match=r"room for 30,000 more \(0 completed, 0 in progress\), got 30,001"):
         study.import_csv(path)
     assert study.report().told == 0
     path.write_text("arm,reward\n")
@@ -133,7 +133,7 @@ def test_an_import_that_is_interrupted_leaves_nothing(storage: str | None, monke
 
 def test_too_many_trials_create_no_study(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'studies.db'}"
-    with pytest.raises(ramgape.BudgetSpent, match=r"room for 10 more \(0 are told, 0 under way\), got 12"):
+    with pytest.raises(ramgape.BudgetSpent, match=r"room for 10 more \(0 completed, 0 in progress\), got 12"):
         Study.create("small", ARMS, storage=url, reward_range=(0, 1), budget=10, data=[("good", 0.5)] * 12)
     Study.create("small", ARMS, storage=url, reward_range=(0, 1), budget=10, data=[("good", 0.5)] * 8)
 

@@ -110,7 +110,7 @@ def test_what_is_held_has_been_answered(create: Make) -> None:
     first, second, *_ = study.ask(4, worker="ada")
     assert study.tell(second, 0.5)
     assert study.tell(second, 0.5)  # again, after a lost reply
-    with pytest.raises(ramgape.ChangedAnswer, match=r"must be 0.5, as it was told before, got 0.75"):
+    with pytest.raises(ramgape.ChangedAnswer, match=r"must be 0.5, as reported before, got 0.75"):
         study.tell(second, 0.75)
     assert not study.fail(second)
     assert not study.give_back(second)

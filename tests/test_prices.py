@@ -322,7 +322,7 @@ def test_prices_where_none_are_told() -> None:
         assert study.tell(first, 0.5, price=0.0)
         assert study.tell(first, 0.5)
         with pytest.raises(
-            ramgape.ChangedAnswer, match=r"the price of pull .* must be 0.0, as it was told before, got 2.0"
+            ramgape.ChangedAnswer, match=r"the price of pull .* must be 0.0, as reported before, got 2.0"
         ):
             study.tell(first, 0.5, price=2.0)
         assert study.result().spent == 0.0

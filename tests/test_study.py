@@ -149,7 +149,9 @@ def test_a_budget_is_never_exceeded(create: Callable[..., Study], storage: str |
     assert len(first) + len(second) == 20
     assert study.ask(3) == []
     assert not study.done
-    with pytest.raises(ramgape.BudgetSpent, match=r"budget of 20 pulls has room for 0 more \(0 are told, 20 under way"):
+    with pytest.raises(
+        ramgape.BudgetSpent, match=r"budget of 20 trials has room for 0 more \(0 completed, 20 in progress"
+    ):
         study.observe("poor", 0.5)
     study.tell_many([(pull, 0.5) for pull in first + second])
     assert study.done

@@ -1,4 +1,4 @@
-"""What goes into a state, and what its rows say of it: trials made elsewhere, answers that are held back."""
+"""What is reported to a study, checked: results of trials, and trials made elsewhere."""
 
 from __future__ import annotations
 
@@ -81,21 +81,21 @@ class Trial(NamedTuple):
 
 
 def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None:
-    """Complain about more observations than the budget has room for, and about any that answer no question of ours."""
+    """Refuse more observations than the budget has left, and in a study with items those that it did not ask for."""
     if count and spec.search.items is not None:
-        allowed = "answers to pulls of a study with items, which has an order of its own: ask for them"
+        allowed = "results of trials that the study handed out, since items have an order: ask for trials"
         raise InvalidSpec(what="trials", allowed=allowed, given=f"{count:,} made elsewhere")
     budget = spec.search.budget
     if budget is not None and count > budget - told - under_way:
         free = max(budget - told - under_way, 0)
-        room = f"the budget of {budget:,} pulls has room for {free:,} more ({told:,} are told, {under_way:,} under way)"
-        raise BudgetSpent(room, given=f"{count:,}")
+        counts = f"{told:,} completed, {under_way:,} in progress"
+        raise BudgetSpent(f"the budget of {budget:,} trials has room for {free:,} more ({counts})", given=f"{count:,}")
 
 
 def require_same(what: str, pull_id: PullId, earlier: object, given: object) -> None:
-    """Complain about another answer than the one that was told before."""
+    """Refuse another result than the one reported before."""
     if given is not None and given != earlier:
-        about, allowed = f"the {what} of pull {write_pull_id(*pull_id)}", f"{shorten(earlier)}, as it was told before"
+        about, allowed = f"the {what} of pull {write_pull_id(*pull_id)}", f"{shorten(earlier)}, as reported before"
         raise ChangedAnswer(what=about, allowed=allowed, given=shorten(given))
 
 

@@ -1,4 +1,4 @@
-"""A study with its store at hand: every operation is one transaction, or joins one that several of them share."""
+"""A study in a storage that this process opens: every operation is one transaction, or joins a shared one."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ Given = TypeVar("Given")
 
 
 class PartlyDone(Exception):
-    """An operation has failed after it had changed something, in a transaction that others share."""
+    """An operation failed after it had changed something in a shared transaction."""
 
 
 class LocalBackend(Backend):
-    """A study in a store that this process has open."""
+    """A study in a storage that this process has open."""
 
     def __init__(self, session: StudySession, storage: str | Store) -> None:
         self.session = session
@@ -67,9 +67,9 @@ class LocalBackend(Backend):
     def create(
         cls, storage: str | Store, name: str, spec: StudySpec, exist_ok: bool, rows: Sequence[Trial] = (), key: str = ""
     ) -> LocalBackend:
-        """A new study with what is known already; with `exist_ok`, perhaps one that is there.
+        """Create a study with the trials made already; with `exist_ok`, or the same `key`, open the one that exists.
 
-        A study with the same `key` is taken for the one that is to be made, so that this can be said twice.
+        A study with the same `key` was made by an earlier call of the same request.
         """
         backend = cls._create(storage, name, spec, exist_ok, key)
         if rows:
@@ -109,7 +109,7 @@ class LocalBackend(Backend):
 
     @classmethod
     def load(cls, name: str, storage: str | Store) -> LocalBackend:
-        """A study that exists."""
+        """Open a study that exists."""
         store = open_store(storage, create=False)
         try:
             return cls._open(store, name, storage)
@@ -126,34 +126,34 @@ class LocalBackend(Backend):
         return cls(StudySession(store, spec, row), storage)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the storage."""
         self.session.close()
 
-    # --- what it is --------------------------------------------------------------------------------------------------
+    # --- properties --------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
-        """Of the study."""
+        """The name of the study."""
         return self.session.row.name
 
     @property
     def url(self) -> str:
-        """Where the store is."""
+        """Where the storage is."""
         return self.session.store.url
 
     @property
     def spec(self) -> StudySpec:
-        """What the study is to do."""
+        """The specification of the study."""
         return self.session.spec
 
     @property
     def durable(self) -> bool:
-        """Whether the store is more than memory."""
+        """Whether the storage outlasts the process."""
         return not isinstance(self.session.store, MemoryStore)
 
     @property
     def patience(self) -> float:
-        """As the store's URL says."""
+        """For how many seconds to wait for other processes, as the URL says."""
         if not self.durable:
             return 0.0
         return parse_url(self.storage).patience if isinstance(self.storage, str) else PATIENCE
@@ -161,10 +161,10 @@ class LocalBackend(Backend):
     # --- transactions ------------------------------------------------------------------------------------------------
 
     def together(self, operations: Sequence[Callable[[], Given]]) -> list[Given | Exception]:
-        """What each of several operations gives, or the error that it ends with, all of them in one transaction.
+        """Carry out several operations in one transaction; return the result or the error of each.
 
-        An operation that fails has changed nothing, and the others count. Where one had changed something before it
-        failed, or an unexpected error occurred, each is made by itself.
+        An operation that fails has changed nothing, and the others count. If one had changed something before it
+        failed, or an unexpected error occurred, each is carried out by itself.
         """
         if len(operations) == 1:
             return [attempt(operations[0])]
@@ -214,7 +214,7 @@ class LocalBackend(Backend):
 
     @contextmanager
     def _sharing(self) -> Iterator[tuple[StudyState, Moment]]:
-        """A transaction that all operations of this thread share, until its end."""
+        """Open a transaction that all operations of this thread share."""
         with self._transaction(write=True) as (state, now):
             before, self._joined = self._joined, (threading.get_ident(), now)
             try:
@@ -223,12 +223,12 @@ class LocalBackend(Backend):
                 self._joined = before
 
     def _changes(self) -> int:
-        """How much the transaction under way has changed."""
+        """How much the transaction in progress has changed."""
         state = self.session.known
         return 0 if state is None else state.changes.count()
 
     def _transaction(self, write: bool) -> AbstractContextManager[tuple[StudyState, Moment]]:
-        """The state, up to date, and the time: in a transaction of its own, or that which this thread shares."""
+        """A transaction of its own, or the shared one of this thread; it gives the current state and the time."""
         joined = self._joined
         if joined is None or joined[0] != threading.get_ident():
             return self.session.writing if write else self.session.reading
@@ -238,7 +238,7 @@ class LocalBackend(Backend):
     # --- pulls -------------------------------------------------------------------------------------------------------
 
     def exchange(self, results: Results, request: Request) -> tuple[list[bool], list[Pull], bool]:
-        """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
+        """Take in results and hand out trials: which were accepted, the next ones, whether the goal is reached."""
         rows: list[PullRow] = []
         with self._transaction(write=True) as (state, now):
             for each in results.told:
@@ -256,29 +256,29 @@ class LocalBackend(Backend):
         return accepted, list(map(self._pull, rows)), done
 
     def leave(self, worker: str) -> int:
-        """Give back what a worker has open; how many pulls that were."""
+        """Release the open trials of a worker; return how many there were."""
         with self._transaction(write=True) as (state, _):
             return state.leave(worker)
 
     def renew(self, pull_ids: Sequence[PullId], seconds: float) -> list[bool]:
-        """Begin leases anew; which of the pulls are still the caller's."""
+        """Renew leases; return which of the trials are still the caller's."""
         with self._transaction(write=True) as (state, now):
             return state.renew(pull_ids, seconds, now)
 
     def retry(self) -> int:
-        """Make available what was given up; how many pulls that are."""
+        """Make trials that were given up available; return how many."""
         with self._transaction(write=True) as (state, _):
             return state.retry()
 
     def observe(self, trials: Sequence[Trial]) -> bool:
-        """Take in trials made elsewhere, one after the other; whether the goal is reached."""
+        """Record trials made elsewhere, one after the other; return whether the goal is reached."""
         with self._transaction(write=True) as (state, now):
             check_new_blocks(self.session, state, [(each.arm, each.info) for each in trials])
             state.observe(trials, now)
             return state.done
 
     def take_in(self, buffer: ImportBuffer) -> None:
-        """Take in a batch of trials made elsewhere."""
+        """Record a batch of trials made elsewhere."""
         with self._transaction(write=True) as (state, now):
             state.open_batch(buffer.count)
             for trials in buffer:
@@ -288,7 +288,7 @@ class LocalBackend(Backend):
             state.close_batch()
 
     def _check_told_blocks(self, state: StudyState, told: Sequence[Told]) -> None:
-        """Complain of blocks that answers cannot be in; an answer that was told before is no second trial."""
+        """Refuse blocks in which an arm has a trial already; the same result reported again is no second trial."""
         fresh = {each.pull_id.number: each.info for each in told if each.info is not None}
         pulls = ((state.open.get(number), info) for number, info in fresh.items())
         unanswered = [(pull.arm, info) for pull, info in pulls if pull is not None and pull.answer is None]
@@ -302,15 +302,15 @@ class LocalBackend(Backend):
         return Pull(write_pull_id(row.token, number, attempt), self.session.spec.search.names[row.arm], seed, item)
 
     def _explained(self, state: StudyState, arm: str) -> FailingArm:
-        """Why nothing more is asked of an arm."""
+        """The error that says why an arm gets no more trials."""
         place = self.places[arm]
         failures = [each for each in self._failures() if each.arm == place]
         return failing_arm(arm, failures, state.spec.retries)
 
-    # --- another specification ---------------------------------------------------------------------------------------
+    # --- larger goals and other arms ---------------------------------------------------------------------------------
 
     def extend(self, asked: Mapping[str, Any]) -> bool:
-        """Ask for more; whether there is something to try."""
+        """Continue with a larger goal; return whether there is more to try."""
         from ramgape.studies.extending import extended
 
         with self._transaction(write=True) as (state, now):
@@ -318,18 +318,18 @@ class LocalBackend(Backend):
             return not (state if spec == state.spec else self.session.change(spec)).done
 
     def add_arm(self, name: str, price: float | None) -> bool:
-        """One more arm; whether there is something to try."""
+        """Add an arm; return whether there is more to try."""
         with self._transaction(write=True) as (state, now):
             spec = with_arm(state.spec, name, price, state.told, write_time(now.time))
             return not self.session.change(spec).done
 
     def retire(self, name: str) -> bool:
-        """One arm less; whether there is something to try."""
+        """Retire an arm; return whether there is more to try."""
         with self._transaction(write=True) as (state, now):
             spec = without_arm(state.spec, name, state.told, write_time(now.time))
             return not self.session.change(spec).done
 
-    # --- what is known -----------------------------------------------------------------------------------------------
+    # --- results -----------------------------------------------------------------------------------------------------
 
     def is_done(self) -> bool:
         """Whether the goal is reached."""
@@ -337,13 +337,13 @@ class LocalBackend(Backend):
             return state.done
 
     def result(self, ended: Stopped, expect: bool) -> Result:
-        """The result by now; other operations do not wait for it."""
+        """The result so far; other operations do not wait for it."""
         with self._transaction(write=False) as (state, _):
             inference = self._inference_of(state)
         return inference.result(ended, expect)
 
     def report(self, expect: bool, history: bool) -> Report:
-        """What is known by now, and how the study is going."""
+        """The result so far, and how the study is going."""
         with self._transaction(write=False) as (state, _):
             store, row = self.session.store, self.session.row
             failures = self._failures()
@@ -357,7 +357,7 @@ class LocalBackend(Backend):
         return Report(result=updated(inference.result("open", expect), history=points), **draft)
 
     def _inference_of(self, state: StudyState) -> Inference:
-        """A copy of the search as it is: inference from it blocks no operation, and is cached until it changes."""
+        """Infer from a copy of the search, so that no operation waits; cached until the study changes."""
         if self._inference is None or not self._inference.is_of(state):
             self._inference = Inference(state, self.session.quality())
         return self._inference
@@ -376,10 +376,10 @@ class LocalBackend(Backend):
         with self._transaction(write=False) as (state, _):
             return look(state)
 
-    # --- all of it ---------------------------------------------------------------------------------------------------
+    # --- all trials --------------------------------------------------------------------------------------------------
 
     def observations(self) -> Iterator[Observed]:
-        """All observations there are by now, in their order."""
+        """All observations so far, in their order."""
         return map(self.described, self.session.observations())
 
     def described(self, row: ObservationRow) -> Observed:
@@ -423,7 +423,7 @@ class LocalBackend(Backend):
 
 
 def attempt(operation: Callable[[], Given]) -> Given | Exception:
-    """What an operation gives, or the error that it ends with."""
+    """Return the result of an operation, or its error."""
     try:
         return operation()
     except Exception as error:  # noqa: BLE001 - raised where it was asked for

@@ -1,4 +1,4 @@
-"""The open pulls of a study: who has which, whose lease ran out, and whose answers wait for earlier ones."""
+"""The open trials of a study: which worker has them, which leases ran out, which results wait for earlier ones."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class OpenPulls:
 
     @property
     def held(self) -> int:
-        """Pulls that are answered, but wait for earlier ones."""
+        """How many results wait for those of earlier trials."""
         return 0 if self.order is None else self.order.held
 
     @property
     def moved(self) -> dict[int, tuple[int, int]]:
-        """The pulls whose place is not that of their number."""
+        """The trials whose place in the order is not that of their number."""
         return {} if self.order is None else self.order.moved
 
     def enter(self, pull: PullRow) -> None:
-        """Note an open pull that is not noted at present."""
+        """Enter an open trial that is not entered at present."""
         self.pulls[pull.number] = pull
         if pull.given_up:
             self.given_up += 1
@@ -63,7 +63,7 @@ class OpenPulls:
                 self.order.enter(pull.number)
 
     def forget(self, number: int) -> PullRow | None:
-        """Strike a pull off; returns what was noted of it."""
+        """Remove a trial; return what was known of it."""
         pull = self.pulls.pop(number, None)
         if pull is None:
             return None
@@ -84,11 +84,12 @@ class OpenPulls:
         return pull
 
     def put(self, pull: PullRow, asked: int | None = None) -> None:
-        """Note a pull in place of what was noted of it.
+        """Replace what is known of a trial.
 
         Args:
             pull: As it is now.
-            asked: If given, it is passed over: it counts as asked for behind so many others, where places may change.
+            asked: If given, the trial is passed over: it counts as asked for after so many others, where places may
+                change.
         """
         self.forget(pull.number)
         if asked is not None:
@@ -96,12 +97,12 @@ class OpenPulls:
         self.enter(pull)
 
     def move(self, number: int, asked: int) -> None:
-        """Give a pull that is not noted at present the last place among so many, where places may change."""
+        """Give a trial that is not entered at present the last place among so many, where places may change."""
         if self.order is not None and self._moves:
             self.order.move(number, asked)
 
     def expired(self, clock: float) -> list[PullRow]:
-        """The pulls whose lease has run out since that was last asked, oldest first."""
+        """The trials whose lease has run out since the last call, oldest first."""
         if clock < self.earliest:
             return []
         leased = [pull for pull in self.pulls.values() if not pull.given_up and pull.answer is None]
@@ -119,7 +120,7 @@ class OpenPulls:
         return pull if pull.worker is None or math.isinf(pull.lease_until) else None
 
     def must_wait(self, pull: PullRow) -> bool:
-        """Whether an answer to an open pull is held back."""
+        """Whether the result of an open trial must wait for those of earlier ones."""
         if self.order is None or pull.arm in self._retired:
             return False
         if not self.order.is_next(pull.number):
@@ -127,13 +128,13 @@ class OpenPulls:
         return self.given_up > 0 and self._first_given_up().get(pull.arm, math.inf) < pull.number
 
     def close(self, number: int) -> None:
-        """Strike off a pull that is answered for good."""
+        """Remove a completed trial."""
         self.forget(number)
         if self.order is not None:
             self.order.moved.pop(number, None)
 
     def ready(self, everything: bool) -> list[PullRow]:
-        """The pulls whose answers need not be held back any longer, in their order."""
+        """The trials whose results need not wait any longer, in their order."""
         if self.order is None or not self.order.held:
             return []
         given_up = self._first_given_up()
@@ -141,7 +142,7 @@ class OpenPulls:
         return [pull for pull in found if given_up.get(pull.arm, math.inf) > pull.number]
 
     def _first_given_up(self) -> dict[int, int]:
-        """By arm, the first pull that was given up, where its later ones wait even for that."""
+        """By arm, the first trial that was given up, where later ones wait even for that."""
         found: dict[int, int] = {}
         if self.strict and self.given_up:
             for pull in self.pulls.values():

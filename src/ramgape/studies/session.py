@@ -1,7 +1,6 @@
-"""Where a state meets its store: every operation is one transaction, and sees what all others have done before.
+"""The transactions of a study: each reads what other processes have written, changes the state, and writes that.
 
-Threads take turns. What has been written by others since the last time is read first; what the operation changes is
-written before it returns. After an error nothing of it remains, neither in the store nor in memory.
+Threads take turns. After an error nothing of an operation remains, neither in the storage nor in memory.
 """
 
 from __future__ import annotations
@@ -66,14 +65,14 @@ class StudySession:
 
     @property
     def known(self) -> StudyState | None:
-        """What was known after the last transaction."""
+        """The state after the last transaction."""
         return self._state
 
     def observations(self) -> Iterator[ObservationRow]:
-        """All observations there are by now, in their order.
+        """All observations so far, in their order.
 
-        A page at a time, each in its own transaction, so that a slow reader does not keep others from writing.
-        Nothing is ever changed before the end of what was told, so the pages belong together.
+        Each page is read in a transaction of its own, so a slow reader does not keep others from writing. Observations
+        are only ever added at the end, so the pages belong together.
         """
         with self.reading as (state, _):
             told = state.told
@@ -96,7 +95,7 @@ class StudySession:
             yield self.store.read_rows(self.row.id, first, min(first + PAGE, stop))
 
     def quality(self) -> TrialQuality:
-        """What became of trials that gave no result, inside a transaction."""
+        """Count the trials that gave no result, inside a transaction."""
         state, names = self._state, self.spec.search.names
         assert state is not None
         failures = self.store.read_failures(self.row.id) if state.failed else []
@@ -113,13 +112,13 @@ class StudySession:
         )
 
     def _is_overtaken(self, state: StudyState) -> bool:
-        """Whether an answer was counted before that to an earlier pull, as far as it counts."""
+        """Whether a result was counted before that of an earlier trial."""
         numbers = np.array(self.store.read_answered(self.row.id, 0), np.int64)
         early = [pull.number for pull in state.open.values() if not pull.given_up]
         return bool((np.diff(numbers) < 0).any() or min(early, default=math.inf) < numbers.max(initial=-1))
 
     def history(self) -> tuple[HistoryPoint, ...]:
-        """What was known on the way, from all observations before the end, inside a transaction."""
+        """Learn all observations before the end again, inside a transaction; return what was known on the way."""
         state = self._state
         assert state is not None
         again = StudyState(self.spec, self.row)
@@ -135,13 +134,13 @@ class StudySession:
     # --- transactions ----------------------------------------------------------------------------------------------
 
     def find_answer(self, number: int) -> AnswerRow | None:
-        """The answer to a pull, if only just now, in no store yet; to be called inside a transaction."""
+        """The result of a trial, also one that is not written yet; to be called inside a transaction."""
         assert self._state is not None
         unwritten = (row.answer() for row in self._state.changes.observations if row.number == number)
         return next(unwritten, None) or self.store.read_answer(self.row.id, number)
 
     def find_request(self, key: str) -> RequestRow | None:
-        """The request of a key, if it was made; likewise. A store from outside may keep none."""
+        """The request of a key, if it was made; likewise. A storage of your own may keep none."""
         assert self._state is not None
         unwritten = (made for made in self._state.changes.requests if made.key == key)
         read = getattr(self.store, "read_request", None)
@@ -186,10 +185,10 @@ class StudySession:
             raise
 
     def _new_state(self, row: StudyRow) -> StudyState:
-        """A state that has everything to read; or, if a snapshot can be relied on, what came after that.
+        """A state to catch up from: that of a snapshot that can be relied on, or an empty one.
 
-        The snapshot has its own checksum, and the last observation that it stands for must be there, sound and with
-        the same check value of all before it.
+        The snapshot has its own checksum, and the last observation in it must be stored, sound and with the same check
+        value of all before it.
         """
         state, self._snapshot_at = StudyState(self.spec, self.row), 0
         if row.told < SNAPSHOT_EVERY:
@@ -203,7 +202,7 @@ class StudySession:
         return state
 
     def _save_snapshot(self, state: StudyState) -> None:
-        """Write down what the observations have led to. What was told is stored already, whatever becomes of this."""
+        """Store what was learned from the observations. These are stored already, so an error here loses nothing."""
         self._snapshot_at = state.told
         snapshot = state.snapshot()
         if snapshot is not None:
@@ -239,7 +238,7 @@ class StudySession:
         return joined([columns_of(page, learned_outcomes(search, page, names)) for page in self.pages(start, row.told)])
 
     def flush(self) -> None:
-        """Write the observations so far, in the transaction under way: a long import need not fit into memory."""
+        """Write the observations so far, in the transaction in progress, so a long import need not fit into memory."""
         assert self._state is not None
         rows = self._state.changes.observations
         self._flushed = True
@@ -248,9 +247,9 @@ class StudySession:
         rows.clear()
 
     def change(self, spec: StudySpec) -> StudyState:
-        """Give the study a specification that asks for more, or has other arms, in the transaction under way.
+        """Give the study a specification with a larger goal or other arms, in the transaction in progress.
 
-        All is learnt again, as if that had been asked from the start, as it is when the study is opened later.
+        All observations are learned again, as they are when the study is opened later.
         """
         before, store, study = self._state, self.store, self.row.id
         assert before is not None
@@ -292,7 +291,7 @@ class StudySession:
             self._lock.release()
 
     def _certify(self, state: StudyState) -> None:
-        """Write down what is proved at the end, with the version that proves it."""
+        """Note what is certified at the end, with the version that certifies it."""
         with suppress(Exception):  # the answer that ended the study must be stored, whatever becomes of this
             proved = Certificate.of(Inference(state, self.quality()).result("open", expect=False), self._time)
             state.certificate = None if proved is None else jsonable(asdict(proved))
@@ -309,14 +308,14 @@ class StudySession:
             self._lock.release()
 
     def close(self) -> None:
-        """Let go of the store; but a signal handler does not take it away from the operation that it interrupts."""
+        """Close the storage, unless a signal handler calls this during an operation of its own thread."""
         with self._lock:
             if self._holder is not None:
                 return
             self.store.close()
 
     def interrupt(self) -> None:
-        """Have the operation under way wait no longer for the store; to be called from any thread."""
+        """End the wait of the operation in progress for the storage; may be called from any thread."""
         interrupt = getattr(self.store, "interrupt", None)  # one from outside may have none
         if interrupt is not None:
             interrupt()

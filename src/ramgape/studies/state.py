@@ -1,17 +1,17 @@
-"""What happens to the pulls of a study: handed out, answered, failed, given up.
+"""The state of a study in memory: its search, and its trials that were handed out, completed, failed or given up.
 
-The state is the state of one study in memory, and knows neither stores nor clocks. Its methods change it and note in
-`changes` what a store has to write; `catch_up` takes in what others have written. Each of them first checks and then
-changes, so that an error leaves everything as it was.
+It knows neither storages nor clocks. Its methods change it and note in `changes` what a storage has to write;
+`catch_up` takes in what other processes have written. Each method first checks and then changes, so an error leaves
+everything as it was.
 
     ask ──> under way ──tell──> observed
               │   │   └─tell──> held, if the study is `in_order`, while earlier ones are under way ──> observed
               │   └─ lease runs out, give_back, lost ──> available ──ask──> under way, as a further attempt
               └─ fail ──> available, or given up after too many failures ──retry──> available
 
-The first answer to a pull wins, whichever attempt it comes from; a pull is answered once. Answers count in the order of
-asking, over all arms. A pull whose attempt ends without an answer is passed over: it counts as asked for at that moment
-(trials/asking.py says why). With items or rounds, whose order is fixed, it keeps its place.
+The first result of a trial counts, from whichever attempt. Results count in the order of asking, over all arms. A trial
+whose attempt ends without a result is passed over: it counts as asked for at that moment (trials/asking.py says why).
+With items or rounds, whose order is fixed, it keeps its place.
 """
 
 from __future__ import annotations
@@ -113,16 +113,16 @@ class StudyState:
         """What is recorded of the arms that were retired."""
         return tuple(retired_arms(self.spec, self.active.gone)) if isinstance(self.active, ActiveArms) else ()
 
-    # --- what stands in it -----------------------------------------------------------------------------------------
+    # --- counts ------------------------------------------------------------------------------------------------------
 
     @property
     def done(self) -> bool:
-        """Whether the goal is reached, or the last pull made."""
+        """Whether the goal is reached, or the last trial made."""
         return self.stopped_at is not None
 
     @property
     def held(self) -> int:
-        """Pulls that are answered, but held back until earlier ones are."""
+        """How many results wait for those of earlier trials."""
         return self._open.held
 
     @property
@@ -135,22 +135,22 @@ class StudyState:
 
     @property
     def given_up(self) -> int:
-        """Pulls that failed too often."""
+        """How many trials failed too often."""
         return self._open.given_up
 
     @property
     def pending(self) -> int:
-        """Pulls under way."""
+        """How many trials are in progress."""
         return len(self.open) - self.given_up - self.held
 
     @property
     def late(self) -> int:
-        """Observations that came after the end: recorded, but not part of the answer."""
+        """How many observations came after the end: they are recorded, but not part of the answer."""
         return 0 if self.stopped_at is None else self.told - self.stopped_at
 
     @property
     def version(self) -> tuple[int, ...]:
-        """What changes whenever anything does; if a store was restored from a copy, revisions alone may deceive."""
+        """Counters that change with every change. Revisions alone repeat when a storage is restored from a copy."""
         return VERSION(self)
 
     def is_of(self, row: StudyRow) -> bool:
@@ -158,7 +158,7 @@ class StudyState:
         return row is self._row or self.version == VERSION(row)
 
     def row(self) -> StudyRow:
-        """What a store has to keep of it, beside the changes."""
+        """The row of the study, which a storage writes with the changes."""
         decision = self.stands(self.engine.decision)
         counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, decision)
         names = json.dumps(self.outcome_names) if self.outcome_names else ""
@@ -176,17 +176,17 @@ class StudyState:
                 noted[name] = found
         return json.dumps({"rule": decision, **noted} if noted else decision) if noted or decision else ""
 
-    # --- snapshots -------------------------------------------------------------------------------------------------
+    # --- snapshots ---------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> SnapshotRow | None:
-        """What all observations have led to; None where that cannot be written down."""
+        """What was learned from all observations; None if no snapshot can be made of it."""
         learned = None if self.spec.retired else self.engine.state_bytes()  # of retired arms it says nothing
         if learned is None:
             return None
         return SnapshotRow(self.told, self.chain, self.batches, self.stopped_at, self.engine.stamp, learned)
 
     def restore(self, snapshot: SnapshotRow) -> bool:
-        """Begin with a snapshot, if it is one of the same code and specification; tells whether it is."""
+        """Begin with a snapshot, if it has the same format and specification; return whether it has."""
         if snapshot.stamp != self.engine.stamp:
             return False
         self.engine.restore(snapshot.state)
@@ -194,17 +194,22 @@ class StudyState:
         self.batches, self.stopped_at = snapshot.batches, snapshot.stopped_at
         return True
 
-    # --- pulls -----------------------------------------------------------------------------------------------------
+    # --- pulls -------------------------------------------------------------------------------------------------------
 
     def ask(
         self, count: int, worker: str | None, lease: float, known: Set[int], now: Moment, *, alone: bool = True
     ) -> list[PullRow]:
-        """Up to so many pulls: the worker's own open ones, then those whose lease ran out, then new ones.
+        """Hand out up to so many trials: the worker's own open ones, then those whose lease ran out, then new ones.
 
-        Fewer, if those that it has may be all it takes. But one at least: pulls of others may never come back. And
-        none, if answers wait for earlier pulls and may be all it takes: more would only wait with them. The numbers of
-        those that it knows it has are left out. It is an error if the next arm fails again and again, unless
-        there is something else to give, or to take in: then the request does not stand `alone`.
+        Fewer are handed out if the trials in progress may suffice, but at least one, since those of others may never
+        come back; and none if results that wait for earlier trials may suffice, since more would only wait with them.
+
+        Args:
+            count, worker, lease: As for `Study.ask`.
+            known: Numbers of trials that the worker knows it has, which are left out.
+            now: The present moment.
+            alone: Whether nothing was reported in the same request. Then an arm that fails again and again is an error
+                if there is nothing else to hand out.
         """
         self._note_expired(now)
         if self.done:
@@ -242,7 +247,7 @@ class StudyState:
         return given
 
     def take_in(self, results: Results, now: Moment, find_answer: FindAnswer) -> list[bool]:
-        """Take in what is reported; tells of each, in this order, whether it was accepted."""
+        """Take in what is reported; return for each, in this order, whether it was accepted."""
         accepted = self.tell(results.told, now, find_answer) if results.told else []
         for pull_id, reason in results.failed:
             accepted.append(self.fail(pull_id, reason, now, find_answer))
@@ -252,7 +257,7 @@ class StudyState:
         return accepted
 
     def tell(self, answers: Sequence[Told], now: Moment, find_answer: FindAnswer) -> list[bool]:
-        """Take in answers, all or, if there is an error in one, none; tells which were accepted."""
+        """Take in results, all or, after an error, none; return for each whether it was accepted."""
         accepted = []
         fresh: dict[int, AnswerRow] = {}
         room, money = (self._room(), self.engine.money) if self._open.given_up else (0, 0.0)
@@ -288,7 +293,7 @@ class StudyState:
         return accepted
 
     def fail(self, pull_id: PullId, reason: str, now: Moment, find_answer: FindAnswer) -> bool:
-        """An attempt has failed. False if that makes no difference: it is completed, or another worker has it."""
+        """Note that an attempt failed. Return False if the trial is completed, or another worker has it."""
         pull = self._open_pull(pull_id, find_answer)
         if pull is None or pull.answer is not None:  # told again, perhaps, after a lost reply
             answer = find_answer(pull_id.number) if pull is None else held_answer(pull)
@@ -300,7 +305,7 @@ class StudyState:
         return True
 
     def _fail(self, pull: PullRow, reason: str, now: Moment) -> None:
-        """The present attempt at a pull has failed."""
+        """Count a failure of the present attempt."""
         self.failed += 1
         failure = FailureRow(pull.number, pull.attempt, pull.arm, pull.worker, reason, now.time, pull.token)
         self.changes.failures.append(failure)
@@ -317,7 +322,7 @@ class StudyState:
         self._pass_over([pull._replace(worker=None, **changed)])  # type: ignore[arg-type]
 
     def _note_expired(self, now: Moment) -> None:
-        """Count the leases that have run out, and wait for those pulls no longer; or fail them, as the study says."""
+        """Count the leases that have run out; pass over these trials, or fail them, as the study is specified."""
         if now.clock < self._open.earliest or self.stopped_at is not None:
             return
         expired = self._open.expired(now.clock)
@@ -330,7 +335,7 @@ class StudyState:
         self._pass_over([pull._replace(lease_until=NOTED) for pull in passed])
 
     def _pass_over(self, pulls: Sequence[PullRow]) -> None:
-        """Attempts have ended without an answer: their pulls count as asked for now, and others wait no longer."""
+        """Let trials whose attempts ended without a result count as asked for now, so that others need not wait."""
         for pull in pulls:
             self._open.put(pull, self.asked)
             self.changes.changed_pulls.append(pull)
@@ -348,7 +353,7 @@ class StudyState:
         return True
 
     def leave(self, worker: str) -> int:
-        """A worker makes none of the pulls that it has; they are available at once. Returns how many they are."""
+        """Release the trials of a worker, which are available at once; return how many there were."""
         held = sorted(self._open.by_worker.get(worker, ()))
         self._pass_over([self.open[number]._replace(worker=None, lease_until=AVAILABLE) for number in held])
         return len(held)
@@ -367,7 +372,7 @@ class StudyState:
         return renewed
 
     def retry(self) -> int:
-        """Make what was given up available again, as if it had never failed; returns how many pulls that were."""
+        """Make trials that were given up available again, as if they had never failed; return how many."""
         again = 0
         for pull in sorted(pull for pull in self.open.values() if pull.given_up)[: max(self._room(), 0)]:
             if self.active.price_of(pull.arm) <= self.engine.money:
@@ -386,12 +391,12 @@ class StudyState:
     # --- batches: trials made elsewhere, whose order means nothing ---------------------------------------------------
 
     def open_batch(self, count: int) -> None:
-        """So many trials made elsewhere come now."""
+        """Begin a batch of so many trials made elsewhere."""
         self._require_room(count)
         self._batch = BatchRow(self.told, count)
 
     def add(self, trials: Sequence[Trial], now: Moment) -> None:
-        """Some of them: added up, and not looked at before all are there."""
+        """Add some of them. The goal is not checked before all are there."""
         self._require_names(trial.outcomes for trial in trials)
         require_money(self.active, self.engine.money, self.spec.search.spend, trials)
         rows = [self._observation(trial, now) for trial in trials]
@@ -400,7 +405,7 @@ class StudyState:
         self._write_down(rows)
 
     def close_batch(self) -> None:
-        """All of them are there."""
+        """Check the goal, now that all of them are there."""
         assert self._batch is not None
         self.changes.batches.append(self._batch)
         self.batches += 1
@@ -414,14 +419,14 @@ class StudyState:
     # --- answers -----------------------------------------------------------------------------------------------------
 
     def _room(self) -> int:
-        """How many more observations the limit allows, beside the pulls under way."""
+        """How many more observations the limit allows, besides the trials in progress."""
         return self.spec.search.limit - self.told - len(self.open) + self.given_up
 
     def _require_room(self, count: int) -> None:
         require_room(self.spec, self.told, len(self.open) - self.given_up, count)
 
     def _open_pull(self, pull_id: PullId, find_answer: FindAnswer) -> PullRow | None:
-        """The pull of a pull_id; None if it is answered."""
+        """Return the open trial of an id; None if it is completed."""
         pull = self.open.get(pull_id.number)
         found = find_answer(pull_id.number) if pull is None else pull
         # Of one whose answer is held back the attempt is that of the answer, and there may have been later ones.
@@ -433,7 +438,7 @@ class StudyState:
         return pull
 
     def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
-        """Answer an open pull; what can be observed by that, in its order."""
+        """Complete an open trial; return the observations that now count, in their order."""
         if pull.given_up:  # others have not waited for it
             self._open.move(pull.number, self.asked)
         if self._open.must_wait(pull) and (self._open.strict or not self.done):
@@ -448,7 +453,7 @@ class StudyState:
         return rows
 
     def _released(self) -> list[ObservationRow]:
-        """The answers that have been held back and need not be any longer, in their order."""
+        """Return the results that need not wait any longer, in their order."""
         rows = []
         for pull in self._open.ready(everything=self.done):
             answer = held_answer(pull)
@@ -459,7 +464,7 @@ class StudyState:
         return rows
 
     def _observed(self, pull: PullRow, answer: AnswerRow, told_at: float) -> ObservationRow:
-        """The next observation: a pull that has an answer."""
+        """The next observation, of a completed trial."""
         attempt, reward, failed, token, price, info, outcomes = answer
         worker = pull.worker if attempt == pull.attempt else None
         self.chain = next_chain(self.chain, pull.arm, reward)
@@ -467,7 +472,7 @@ class StudyState:
         return ObservationRow(*known, None, token, self.chain, pull.item, price, info, outcomes)
 
     def _observation(self, trial: Trial, now: Moment) -> ObservationRow:
-        """The next observation: a trial made elsewhere."""
+        """The next observation, of a trial made elsewhere."""
         arm, reward, failed, worker, told_at, origin, item, price, info, outcomes = trial
         self.chain = next_chain(self.chain, arm, reward)
         told_at = now.time if told_at is None else told_at
@@ -475,7 +480,7 @@ class StudyState:
         return ObservationRow(*known, origin, None, self.chain, item, price, info, self._packed(outcomes))
 
     def _observe(self, rows: list[ObservationRow]) -> None:
-        """Add observations, looked at one by one; those that come after the end are no part of the answer."""
+        """Add observations and check the goal after each; those after the end are not part of the answer."""
         if rows and self.stopped_at is None:
             used = 1
             if len(rows) == 1:
@@ -502,7 +507,7 @@ class StudyState:
         return None if outcomes is None else pack_outcomes(outcomes, self.outcome_names)
 
     def _require_names(self, given: Iterable[Mapping[str, float] | None]) -> None:
-        """Refuse more names of outcomes than a study keeps: they are no place for remarks."""
+        """Refuse more names of outcomes than a study stores."""
         names = {name for outcomes in given for name in outcomes or ()}.union(self.outcome_names)
         allowed = f"of at most {MOST_OUTCOMES} different names in a study"
         require(len(names) <= MOST_OUTCOMES, "outcomes", allowed, len(names), InvalidReward)
@@ -512,11 +517,11 @@ class StudyState:
         self.told += len(rows)
 
     def _let_go_when_done(self) -> None:
-        """After the end nothing needs to be held back: it is recorded, but no part of the answer."""
+        """Record all results that wait once the study has ended: they are not part of the answer."""
         if self.done:
             self._write_down(self._released())
 
-    # --- the books -------------------------------------------------------------------------------------------------
+    # --- bookkeeping -------------------------------------------------------------------------------------------------
 
     def _change(self, pull: PullRow) -> PullRow:
         self._open.put(pull)
@@ -524,13 +529,13 @@ class StudyState:
         return pull
 
     def _close(self, pull: PullRow) -> None:
-        """An open pull is one no longer."""
+        """Close an open trial and release its arm."""
         self._open.close(pull.number)
         if not pull.given_up:
             self.active.release(pull.arm)
         self.changes.answered_pulls.append(pull)
 
-    # --- others ----------------------------------------------------------------------------------------------------
+    # --- other processes ---------------------------------------------------------------------------------------------
 
     def catch_up(
         self,
@@ -540,10 +545,13 @@ class StudyState:
         pulls: Iterable[PullRow],
         answered: Iterable[int] | None,
     ) -> None:
-        """Take in what others have written: the present counters, and since `told` and `revision` the observations,
-        the batches among them, the pulls that have changed, and the numbers of those that were answered.
+        """Take in what other processes have written.
 
-        Where these are None, the pulls are all that are open.
+        Args:
+            row: The study with its present counters.
+            seen, batches: The observations since `told`, and the batches among them.
+            pulls: The open trials that have changed since `revision`.
+            answered: The numbers of the trials completed since then; None if `pulls` has all that are open.
         """
         if self.stopped_at is None:
             self._learn(row, seen, batches)
@@ -568,7 +576,7 @@ class StudyState:
                 self.active.reserve(pull.arm)
 
     def _read_notes(self, stands: list[int] | dict[str, Any]) -> None:
-        """What `stands` wrote; older programs wrote where the rule stands, and no more."""
+        """Read what `stands` wrote; older programs wrote where the rule stands, and no more."""
         noted: dict[str, Any] = stands if isinstance(stands, dict) else {"rule": stands}
         if noted["rule"]:
             self.engine.decision = noted["rule"]
@@ -582,7 +590,7 @@ class StudyState:
             self._open.order.restore(moved)
 
     def begin_again(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow], pulls: Iterable[PullRow]) -> None:
-        """Take in a whole study of which more is asked: also what came after its end, where the stop is looked for."""
+        """Take in a whole study with another goal or other arms: the end is looked for in all its observations."""
         self.outcome_names = names_in(row)
         self._learn(row._replace(stopped_at=row.told), seen, batches)
         if self.spec.retired:
@@ -593,10 +601,10 @@ class StudyState:
         self.certificate = None  # it was about what was asked for before
 
     def _learn(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow]) -> None:
-        """All observations up to the end, if there is one.
+        """Learn all observations up to the end, if there is one.
 
-        Where it came is known. It is not for the stopping rule to say again: a rule that pulls two arms a round heeds
-        it only between rounds, and where the rounds ended is not written down.
+        The end is stored. The stopping rule could not find it again: a rule that tries two arms a round stops only
+        between rounds, and where the rounds ended is not stored.
         """
         used = len(seen.arms) if row.stopped_at is None else row.stopped_at - self.told
         start = 0
