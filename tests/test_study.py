@@ -191,7 +191,7 @@ def test_the_first_answer_wins(create: Callable[..., Study], storage: str | None
     assert not answer.accepted
     assert not answer
     assert study.tell(again, 0.25).accepted  # the same again, after a lost reply
-    with pytest.raises(ramgape.ChangedAnswer, match=rf"pull {again.id} must be 0.25, as it was told before, got 0.5"):
+    with pytest.raises(ramgape.ChangedAnswer, match=rf"pull {again.id} must be 0.25, as reported before, got 0.5"):
         study.tell(again, 0.5)
     assert not study.fail(slow, "too late").accepted
     report = study.report()

@@ -413,7 +413,7 @@ def test_pulls_that_are_none(models: Shell) -> None:
         assert words in models.complaint("study", "fail", "models", text.removeprefix("-"))
     assert "has handed out" in models.complaint("study", "tell", "models", pull["id"].replace("-0", "-9"), "0.5")
     models.study("tell", "models", pull["id"], "0.5")
-    assert "must be 0.5, as it was told before" in models.complaint("study", "tell", "models", pull["id"], "0.6")
+    assert "must be 0.5, as reported before" in models.complaint("study", "tell", "models", pull["id"], "0.6")
 
 
 @BOTH_WAYS
@@ -477,7 +477,7 @@ def test_exchange(models: Shell, tmp_path: Path) -> None:
         (("--tell", f"{one}=7"), "reward must be"),
         (("--tell", f"{one}=nan"), "reward must be"),
         (("--tell", "x=0.5"), "pull must be one that `ask` has given"),
-        (("--tell", f"{one}=0.75"), "must be -0.5, as it was told before, got 0.75"),
+        (("--tell", f"{one}=0.75"), "must be -0.5, as reported before, got 0.75"),
         (("--count", "some"), "count must be a number, got 'some'"),
         (("--count", "-1"), "count must be a whole number from 0 to 100,000, got -1"),
         (("--lease", "0"), "lease must be a number of seconds above 0"),
