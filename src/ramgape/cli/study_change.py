@@ -18,10 +18,10 @@ from ramgape.errors import InvalidSpec, printable
 if TYPE_CHECKING:
     from ramgape.studies.study import Study
 
-ARM_PRICE = "What a trial of it costs, where prices are stated."
-SMALLER = "A smaller tolerance than until now, for a study with one: a number, two for mean and risk, or a share."
-LARGER = "A larger budget than until now, for a study with one."
-MORE_MONEY = "More money than until now, for a study that may spend so much and no more."
+ARM_PRICE = "What a trial of it costs, if the study has declared prices."
+SMALLER = "A smaller tolerance: a number, two for mean and risk, or a percentage."
+LARGER = "A larger budget."
+MORE_MONEY = "A higher limit on what the study spends."
 
 
 def observe(
@@ -45,7 +45,7 @@ def observe(
 def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     """Try failed trials again.
 
-    Those that were given up after too many failures.
+    Makes trials available that were given up after too many failures.
     """
     with opened_study(name, storage) as study:
         count, done = study.retry(), study.done
@@ -58,18 +58,18 @@ def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
 def extend(
     name: Name,
     epsilon: Annotated[Text, typer.Option("--epsilon", metavar="NUMBER", help=SMALLER)] = None,
-    budget: Annotated[Text, typer.Option("--budget", metavar="PULLS", help=LARGER)] = None,
+    budget: Annotated[Text, typer.Option("--budget", metavar="TRIALS", help=LARGER)] = None,
     spend: Annotated[Text, typer.Option("--spend", metavar="NUMBER", help=MORE_MONEY)] = None,
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
     """Continue a study with a larger goal.
 
-    A smaller epsilon, a larger budget, or more money; the study may be finished or not.
+    Pass a smaller epsilon, a larger budget, or more money. The study may be done or not.
 
     [bold]ramgape study extend models --epsilon 0.01[/bold]
 
-    What was told counts, and the study says from then on that it was extended.
+    All trials count. Results say from then on that the study was extended.
     """
     from ramgape.options import OPTIONS
 
@@ -91,7 +91,9 @@ def extend(
 
 def add_arm(
     name: Name,
-    arm: Annotated[str, typer.Argument(metavar="ARM", help="Its name, which no arm had.", show_default=False)],
+    arm: Annotated[
+        str, typer.Argument(metavar="ARM", help="A name that no arm of the study has or had.", show_default=False)
+    ],
     price: Annotated[Text, typer.Option("--price", metavar="NUMBER", help=ARM_PRICE)] = None,
     storage: Storage = None,
     as_json: AsJson = False,
@@ -130,7 +132,7 @@ def show_arms(study: Study, done: bool, as_json: bool) -> None:
 
 def delete(
     name: Name,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether that is meant.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ramgape.studies.report import StudySummary
     from ramgape.studies.study import Study
 
-ARM = "An arm, by its name; give it once for each."
-ARMS_FILE = "A file with one name a line, beside or instead of --arm; - for standard input."
-EXIST_OK = "If there is such a study already, it is fine, provided that it is the same."
+ARM = "The name of an arm; repeat the option for each."
+ARMS_FILE = "A file with one name per line, besides or instead of --arm; - for standard input."
+EXIST_OK = "Open the study if it exists; its specification must be the same."
 
 
 @gathers("start", warm_start)
@@ -41,10 +41,10 @@ def create(
     """Create a study.
 
     [bold]ramgape study create models --arm A --arm B --reward-range 0 1 --epsilon 0.05[/bold]
-    trials until the answer is right up to 0.05, with probability 0.95
+    as many trials as it takes to be right within 0.05, with probability 0.95
 
     [bold]ramgape study create fits --arms-file arms.txt --assumption gaussian --budget 500[/bold]
-    the best answer that 500 trials can buy
+    the best answer after 500 trials
     """
     if arms_file == "-" and start is not None and start.file == "-":
         given = "standard input for both"

@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 TRIAL, ITSELF, END = "Trials", "The worker", "When it leaves"
 COMMAND = (
-    "What makes a trial, after --: words, or one line for the shell. {arm}, {seed}, {item} and {trial} stand for what "
-    "is to be tried; in its environment they are RAMGAPE_ARM, RAMGAPE_SEED, RAMGAPE_ITEM and RAMGAPE_TRIAL."
+    "The command that makes a trial, after --: words, or one line for the shell. It may contain {arm}, {seed}, {item} "
+    "and {trial}; its environment has RAMGAPE_ARM, RAMGAPE_SEED, RAMGAPE_ITEM and RAMGAPE_TRIAL."
 )
-REWARD = "output, the last line that the command prints, or elapsed, the seconds that it takes."
-TIMEOUT = "Seconds after which a trial is ended, and has failed."
-AT_ONCE = "How many trials at once."
+REWARD = "The reward: output, the last line that the command prints, or elapsed, the seconds that it takes."
+TIMEOUT = "Seconds after which a trial is killed and counts as failed."
+AT_ONCE = "How many trials to make at once."
 NAMED = (
-    "Under which it has its pulls, and gets those that are open back after a restart; no two workers may have the same "
-    "at a time. Default: from the host, the process and SLURM's numbers."
+    "The worker's name. After a restart it gets its open trials back. Each worker needs a name of its own. Default: "
+    "from the host, the process and SLURM's numbers."
 )
-LEASE = "Seconds after which others take over if it dies; renewed while it lives."
-MOST = "Begin so many trials and no more."
-TIME = "Begin no trial after so many seconds; those under way are finished."
+LEASE = "Seconds after which others take over if the worker dies; renewed while it runs."
+MOST = "Begin at most this many trials."
+TIME = "Begin no trial after this many seconds; trials in progress are finished."
 WORDS = {"open": "done", "callback": "enough", "interrupted": "interrupted"}  # for what has ended it
 
 
@@ -96,12 +96,12 @@ def work(
 
     [bold]ramgape study work models --storage http://host:8460 -- ./trial.sh {arm} {seed}[/bold]
 
-    A trial whose command fails has failed, with the end of its stderr as the
-    reason. Ctrl-C and SIGTERM end what runs, and give it back.
+    If the command fails, the trial has failed; the end of its stderr is the reason.
+    Ctrl-C and SIGTERM end running trials and release them.
 
-    Exit codes: 0 the study is done, or there was enough; 1 a command that cannot
-    be started, or an arm that was given up; 2 bad input or usage;
-    130 interrupted; 143 asked to end (SIGTERM).
+    Exit codes: 0 the study is done, or a limit of this worker is reached;
+    1 the command cannot be started, or an arm was given up; 2 bad input or usage;
+    130 interrupted; 143 ended by SIGTERM.
     """
     with opened_study(name, storage) as study:
         from ramgape.commands.trials import hidden_from

@@ -277,8 +277,8 @@ def tell_reward(
 
     [bold]ramgape study tell models a1b2c3-17 --outcomes '{"accuracy": 1, "cost": 0.02}'[/bold]
 
-    The first answer to a pull wins. One that comes later changes nothing and is not
-    accepted, which is no error. Of many, all are stored or, after an error, none.
+    The first result of a trial counts. A later one changes nothing and is not accepted,
+    which is no error. With --from, all results are stored or, after an error, none.
     """
     told: list[tuple[str | None, Json]]
     if source is not None:
@@ -312,7 +312,7 @@ def exchange(
 
     [bold]ramgape study exchange models --tell a1b2c3-17=0.5 --count 2 --json[/bold]
 
-    What is given counts as a whole or, after an error, not at all.
+    After an error, nothing is stored and no trial is handed out.
     """
     wanted = _wanted(count, worker, lease)
     results: list[tuple[str | None, Json]] = [(None, told_pair(text)) for text in told or ()]
