@@ -58,7 +58,7 @@ def described(text: str, width: int) -> Iterator[str]:
 def example_lines(typed: str, width: int) -> Iterator[str]:
     """What one may type, on lines that a shell reads as one; an option stays with its value.
 
-    >>> [line[5:-4] for line in example_lines("ramgape run 'sort a' -w 3", 19)]
+    >>> [line[5:-4] for line in example_lines("ramgape run 'sort a' -w 3", 18)]
     ['ramgape run \\\\', "    'sort a' \\\\", '    -w 3']
     """
     lines = [""]
