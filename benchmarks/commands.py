@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ramgape.commands.process import Child
+from ramgape.commands.process import Child, Launcher
 
 PYTHON = sys.executable
 SETS: dict[str, tuple[str, ...]] = {
@@ -71,18 +71,14 @@ class Found:
 def true_means(commands: Sequence[str], folder: str, runs: int) -> dict[str, float]:
     """The means of many runs in turns, each round in another order."""
     taken: dict[str, list[float]] = {command: [] for command in commands}
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    here = Path.cwd()
-    os.chdir(folder)
-    try:
+    with Path(os.devnull).open("r+b") as nowhere, tempfile.TemporaryFile() as notes:
+        launcher = Launcher(Path(folder), notes.fileno(), 0)
         for _ in range(runs):
             for command in random.sample(list(commands), len(commands)):
-                child = Child(command.split(), os.environ, Path(folder), (nowhere,) * 3)
+                child = Child(launcher, command.split(), os.environ, (nowhere.fileno(),) * 3)
                 child.wait()
                 taken[command].append(child.seconds)
-    finally:
-        os.chdir(here)
-        os.close(nowhere)
+        launcher.close()
     return {command: statistics.fmean(times) for command, times in taken.items()}
 
 

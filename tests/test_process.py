@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
+import signal
 import sys
 import threading
 import time
@@ -13,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ramgape.commands import process
-from ramgape.commands.process import KEPT, Child, Tail, peak_memory
+from ramgape.commands.launcher import NOTE
+from ramgape.commands.process import KEPT, Child, Launcher, Tail
 from ramgape.commands.watchdog import TrialGuard
 
 PYTHON = sys.executable
@@ -30,77 +29,89 @@ def nowhere() -> Iterator[int]:
 
 @pytest.fixture(params=["here", "elsewhere"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The current folder, where posix_spawn will do, and another one."""
+    """The current folder, and another one."""
     return Path.cwd() if request.param == "here" else tmp_path
 
 
-def test_a_process_tells_what_it_took(folder: Path, nowhere: int) -> None:
-    child = Child([PYTHON, "-c", "for _ in range(10**6): pass"], os.environ, folder, (nowhere,) * 3)
+@pytest.fixture
+def launcher(folder: Path, tmp_path: Path) -> Iterator[Launcher]:
+    with (tmp_path / "notes").open("w+b") as notes:
+        made = Launcher(folder, notes.fileno(), NOTE)
+        yield made
+        made.close()
+
+
+def test_a_process_tells_what_it_took(launcher: Launcher, nowhere: int) -> None:
+    child = Child(launcher, [PYTHON, "-c", "for _ in range(10**6): pass"], os.environ, (nowhere,) * 3)
     assert child.wait()
     assert (child.code, child.wait()) == (0, True)
-    assert 0.0 < child.usage.ru_utime + child.usage.ru_stime < 4.0 * child.seconds
-    assert (peak_memory(child.usage)[0] or 0) > 10**6
+    assert child.usage is not None
+    assert 0.0 < child.usage.user + child.usage.system < 4.0 * child.seconds
+    assert child.usage.memory > 10**6
 
 
-PEAKS = """
-import json, os, sys
-from pathlib import Path
-from ramgape.commands.process import Child, peak_memory
-found = []
-with open(os.devnull, "r+b") as nowhere:
-    for command in ([sys.executable, "-c", "b'x' * 300_000_000"], ["true"]):
-        child = Child(command, os.environ, Path(sys.argv[1]), (nowhere.fileno(),) * 3)
+def test_peak_memory_is_in_bytes(launcher: Launcher, nowhere: int) -> None:
+    """Also of small programs: not what we have in memory ourselves, which Linux would count as theirs."""
+    taken = []
+    ours = b"x" * 200_000_000
+    for command in ([PYTHON, "-c", "b'x' * 300_000_000"], ["true"]):
+        child = Child(launcher, command, os.environ, (nowhere,) * 3)
         assert child.wait()
-        found.append(peak_memory(child.usage))
-print(json.dumps(found))
-"""
+        assert child.usage is not None
+        taken.append(child.usage)
+    assert 3e8 < taken[0].memory < 4e8
+    assert not taken[0].small
+    assert taken[1].memory < 3e7 < len(ours)
+    assert taken[1].small  # smaller than the launcher: an upper limit
 
 
-def test_peak_memory_is_in_bytes(folder: Path) -> None:
-    """In a process of its own: Linux counts what a process had before its program started, which was its parent's."""
-    done = subprocess.run([PYTHON, "-c", PEAKS, str(folder)], capture_output=True, text=True, check=True)
-    (large, at_most), (_, limit) = json.loads(done.stdout)
-    assert 3e8 < large < 4e8
-    assert not at_most
-    assert limit or folder != Path.cwd()  # smaller than its parent: an upper limit
-
-
-def test_exit_codes_and_signals(folder: Path, nowhere: int) -> None:
+def test_exit_codes_and_signals(launcher: Launcher, nowhere: int) -> None:
     for line, code in (("exit 7", 7), ("kill -9 $$", -9), ("kill -13 $$", -13)):
-        child = Child(line, os.environ, folder, (nowhere,) * 3)
+        child = Child(launcher, line, os.environ, (nowhere,) * 3)
         assert child.wait()
         assert child.code == code
 
 
-def test_a_program_that_is_not_there(folder: Path, nowhere: int) -> None:
+def test_a_program_that_is_not_there(launcher: Launcher, nowhere: int) -> None:
+    child = Child(launcher, ["no-such-program"], os.environ, (nowhere,) * 3)
     with pytest.raises(OSError, match="no-such-program"):
-        Child(["no-such-program"], os.environ, folder, (nowhere,) * 3)
+        child.wait()
+    assert (child.pid, child.wait()) == (None, True)
+    child.send(9)  # to nothing
+    child = Child(launcher, ["true"], os.environ, (nowhere,) * 3)
+    assert (child.wait(), child.code) == (True, 0)
+
+
+def test_a_launcher_that_is_ended_is_an_error(launcher: Launcher, nowhere: int) -> None:
+    child = Child(launcher, ["sleep", "20"], os.environ, (nowhere,) * 3)
+    assert child.pid is not None
+    os.kill(launcher.pid, signal.SIGKILL)
+    with pytest.raises(OSError, match="starts commands was ended"):
+        child.wait()
+    os.killpg(child.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("session", [True, False])
-def test_it_runs_in_its_folder_and_leads_its_group(folder: Path, nowhere: int, session: bool) -> None:
+def test_it_runs_in_its_folder_and_leads_its_group(
+    folder: Path, launcher: Launcher, nowhere: int, session: bool
+) -> None:
     tail = Tail()
     line = "pwd; echo $(ps -o pgid= -p $$) $$ $(ps -o sid= -p $$)"
-    child = Child(line, os.environ, folder, (nowhere, tail.inlet, nowhere), session=session)
+    child = Child(launcher, line, os.environ, (nowhere, tail.inlet, nowhere), session=session)
     tail.started()
     assert child.wait(10.0, [tail])
     where, groups = tail.text().splitlines()
     tail.close()
     assert Path(where).samefile(folder)
-    assert groups.split() == [str(child.pid), str(child.pid), str(child.pid if session else os.getsid(0))]
+    assert groups.split() == [str(child.pid), str(child.pid), str(child.pid if session else launcher.pid)]
 
 
-@pytest.mark.parametrize("has_descriptors", [True, False])
-def test_output_and_timeouts_need_no_thread(
-    nowhere: int, has_descriptors: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_output_and_timeouts_need_no_thread(launcher: Launcher, nowhere: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor anything else that would be woken up while time is taken."""
-    if not has_descriptors:
-        monkeypatch.setattr(process, "_descriptor", lambda _: None)
     started: list[threading.Thread] = []
     monkeypatch.setattr(threading.Thread, "start", started.append)
     tail = Tail()
-    child = Child(f"head -c {3 * KEPT} /dev/zero; echo end", os.environ, Path.cwd(), (nowhere, tail.inlet, nowhere))
+    child = Child(launcher, f"head -c {3 * KEPT} /dev/zero; echo end", os.environ, (nowhere, tail.inlet, nowhere))
     tail.started()
     assert child.wait(20.0, [tail])
     assert child.code == 0
@@ -108,7 +119,7 @@ def test_output_and_timeouts_need_no_thread(
     tail.close()
     assert len(text) == KEPT
     assert text.endswith("end\n")
-    child = Child(["sleep", "20"], os.environ, Path.cwd(), (nowhere,) * 3)
+    child = Child(launcher, ["sleep", "20"], os.environ, (nowhere,) * 3)
     assert not child.wait(0.1)
     assert 0.1 <= time.perf_counter() - child.started < 5.0
     child.send(9)
@@ -129,7 +140,7 @@ def test_the_guard_sleeps_while_groups_change() -> None:
     time.sleep(0.3)
     before = switches()
     for number in range(100):
-        guard.watch([number + 10**7])
+        os.pwrite(guard.groups.fileno(), b"%-12d" % (number + 10**7), 0)
     time.sleep(0.1)
     assert switches() == before
     guard.close()

@@ -1,157 +1,227 @@
 """One process: started and waited for with the clock read next to both, and what it has used.
 
-Where the system can, a child is made by posix_spawn, which shares our memory until the program starts (vfork) and so
-takes the same time however large we are. Nothing of ours runs between the two readings of the clock: no thread waits
-for a timeout or reads a pipe. The thread that started the process sleeps until it ends, prints or is out of time.
+A small program of its own does that (launcher.py): it makes a child by posix_spawn, which shares the memory of its
+parent until the program starts (vfork) and so takes the same time however large that is. Nothing of ours runs between
+the two readings of the clock: we sleep until the process ends, prints or is out of time.
 """
 
 from __future__ import annotations
 
 import contextlib
+import marshal
 import os
 import select
-import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from ramgape.commands import launcher
 
 KEPT = 64 * 1024  # bytes of what a process prints: the last ones
 CHUNK = 256 * 1024  # bytes to read from a pipe at once
-OFTEN = 0.01  # seconds between two checks where the system cannot wake us when a process ends
+OFTEN = 0.25  # seconds between two checks whether another thread has seen the end of a process
+SOON = 0.001  # seconds between two checks whether a process has started
 PATIENCE = 1.0  # seconds to wait for the rest of the output, which a process that escaped may hold open
-IGNORED = [getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name)]
 MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
+
+
+class Usage(NamedTuple):
+    """What a process and all it waited for have used: seconds of processor time, and the most bytes of memory.
+
+    Attributes:
+        small: The memory is only an upper limit. Linux counts what a process had before its program started, which was
+            the launcher's. So of a program that is smaller than that it is known that it is no larger.
+    """
+
+    user: float
+    system: float
+    memory: int
+    small: bool
+
+
+class Launcher:
+    """The program that starts processes, one at a time. In a session of its own, it has its own share of processors.
+
+    Args:
+        folder: The current directory of all processes.
+        notes: A file where the number of a process stands while it runs.
+        place: Where in that file.
+    """
+
+    def __init__(self, folder: Path, notes: int, place: int) -> None:
+        self._notes, self._place = notes, place
+        self.channel, other = socket.socketpair()
+        os.pwrite(notes, b" " * launcher.NOTE, place)
+        with other:
+            words = [sys.executable, "-IS", launcher.__file__, *map(str, (other.fileno(), notes, place))]
+            nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+            self._process = subprocess.Popen(  # type: ignore[call-overload]
+                words, **nothing, cwd=folder, pass_fds=(other.fileno(), notes), start_new_session=True
+            )
+        self.pid: int = self._process.pid
+
+    def request(
+        self, words: Sequence[str], environment: Mapping[str, str], streams: tuple[int, int, int], session: bool
+    ) -> None:
+        """Have a process started."""
+        message = marshal.dumps((list(words), dict(environment), session))
+        length = len(message).to_bytes(launcher.LENGTH, "little")
+        self.channel.sendmsg([length], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", streams))])
+        self.channel.sendall(message)
+
+    def noted(self) -> int | None:
+        """The number of the process that runs; None before its start and after its end."""
+        text = os.pread(self._notes, launcher.NOTE, self._place).strip()
+        return int(text) if text else None
+
+    def close(self) -> None:
+        """End it, once no process runs."""
+        self.channel.close()
+        self._process.wait()
 
 
 class Child:
     """A process that was started here.
 
     Attributes:
-        pid: Its number, which is also that of its process group.
+        mark: What its trial has in the environment.
         code: Its exit code, below 0 for a signal; None while it runs.
-        started: When, by `time.perf_counter`.
+        started: When, by `time.perf_counter`, as far as we know.
         seconds: How long it ran, once it has ended.
-        usage: What it and all it waited for have used (`os.wait4`); None where the system does not tell.
+        usage: What it has used; None where the system does not tell.
+        cut_off: The timeout, in seconds, if it was ended there.
     """
+
+    mark = ""
+    cut_off: float | None = None
+    usage: Usage | None = None
 
     def __init__(
         self,
+        launcher: Launcher,
         command: str | Sequence[str],
         environment: Mapping[str, str],
-        folder: Path,
         streams: tuple[int, int, int],
         *,
         session: bool = True,
     ) -> None:
-        """Start it, at the head of its own process group.
+        """Have it started, at the head of its own process group.
 
         Args:
+            launcher: What starts it; no other process of that runs.
             command: Words, or a line for the usual shell of the system.
             environment: All its variables.
-            folder: Its current directory.
             streams: File descriptors for its input, output and errors.
-            session: Whether it has a session of its own, too, and so no terminal. Where Linux shares processors out
-                among sessions (autogroup), a new one has to wait for a busy processor longer than we do.
+            session: Whether it has a session of its own, too. Where Linux shares processors out among sessions
+                (autogroup), a new one has to wait for a busy processor longer than one that was idle.
         """
         self.code: int | None = None
         self.seconds = 0.0
-        self.usage: Any = None
-        self._popen: subprocess.Popen[bytes] | None = None
-        self.started = 0.0
+        self._pid: int | None = None
+        self._launcher = launcher
+        self._lock = threading.Lock()
         words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-        if hasattr(os, "posix_spawn") and folder.samefile(os.curdir):
-            actions = [(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)]
-            group: dict[str, Any] = {"setsid": True} if session else {"setpgroup": 0}
-            options: dict[str, Any] = {"file_actions": actions, "setsigdef": IGNORED, **group}
-            self.started = time.perf_counter()
-            self.pid = os.posix_spawnp(words[0], words, environment, **options)
-            return
-        given: Any = dict(zip(("stdin", "stdout", "stderr"), streams, strict=True))
-        given |= {"start_new_session": True} if session else {"process_group": 0}
-        shown = words if os.name == "posix" else command
         self.started = time.perf_counter()
-        self._popen = subprocess.Popen(shown, shell=isinstance(shown, str), cwd=folder, env=dict(environment), **given)
-        self.pid = self._popen.pid
+        launcher.request(words, environment, streams, session)
+
+    @property
+    def pid(self) -> int | None:
+        """Its number, which is also that of its process group; None if it could not be started."""
+        while self._pid is None and self.code is None:
+            self._pid = self._launcher.noted()
+            if self._pid is None and not self._ready(SOON):
+                continue
+            if self._pid is None:
+                self._take()
+        return self._pid
 
     def wait(self, seconds: float | None = None, tails: Sequence[Tail] = ()) -> bool:
-        """Wait until it ends, or was running for so long; whether it has ended. Its output is read meanwhile."""
+        """Wait until it ends, or was running for so long; whether it has ended. Its output is read meanwhile.
+
+        Raises:
+            OSError: It could not be started.
+        """
         if self.code is not None:
             return True
-        if seconds is None and not tails:
-            return self._take(0)
-        poll, watched = select.poll(), _descriptor(self.pid)
+        watched = self._launcher.channel.fileno()
         open_tails = {tail.fileno(): tail for tail in tails}
-        for each in (*open_tails, *([] if watched is None else [watched])):
+        poll = select.poll()
+        for each in (*open_tails, watched):
             poll.register(each, select.POLLIN)
-        try:
-            while True:
-                left = None if seconds is None else self.started + seconds - time.perf_counter()
-                if left is not None and left <= 0.0:
-                    return self._take(os.WNOHANG)
-                pause = left if watched is not None else min(OFTEN, OFTEN if left is None else left)
-                ready = poll.poll(None if pause is None else max(1000.0 * pause, 1.0))
-                now = time.perf_counter()
-                if (watched is None or any(each == watched for each, _ in ready)) and self._take(os.WNOHANG, now):
-                    return True
-                for each, _ in ready:
-                    if each in open_tails and not open_tails[each].read():
-                        poll.unregister(each)
-        finally:
-            if watched is not None:
-                os.close(watched)
-
-    def _take(self, flags: int, now: float | None = None) -> bool:
-        """Take its exit code, if it has ended."""
-        if os.name != "posix":
-            assert self._popen is not None
-            self.code = self._popen.wait() if flags == 0 else self._popen.poll()
-            self.seconds = (now or time.perf_counter()) - self.started
-            return self.code is not None
-        try:
-            pid, status, usage = os.wait4(self.pid, flags)
-        except ChildProcessError:  # another thread was first
-            self.code = 0 if self.code is None else self.code
-            return True
-        now = time.perf_counter() if now is None else now
-        if pid == 0:
-            return False
-        self.seconds, self.usage, self.code = now - self.started, usage, os.waitstatus_to_exitcode(status)
-        if self._popen is not None:
-            self._popen.returncode = self.code  # or it would warn that it was never waited for
+        while self.code is None:
+            left = OFTEN if seconds is None else self.started + seconds - time.perf_counter()
+            if left <= 0.0:
+                return self._ready(0.0) and self._take()
+            for each, _ in poll.poll(max(1000.0 * min(left, OFTEN), 1.0)):
+                if each == watched:
+                    self._take()
+                elif not open_tails[each].read():
+                    poll.unregister(each)
         return True
 
+    def _ready(self, seconds: float) -> bool:
+        return bool(select.select([self._launcher.channel], [], [], seconds)[0])
+
+    def _take(self) -> bool:
+        """Take what the launcher says of its end; always True."""
+        with self._lock:
+            if self.code is not None:  # another thread was first
+                return True
+            answer = self._launcher.channel.recv(4096)
+            found: tuple[Any, ...] = (
+                marshal.loads(answer) if answer else ("the process that starts commands was ended",)
+            )
+            if len(found) == 1:
+                self.code = 127
+                raise OSError(found[0])
+            self._pid, self.code, self.seconds, user, system, memory, own = found
+            self.usage = Usage(user, system, int(memory) * MAXRSS_UNIT, memory <= own)
+            return True
+
     def send(self, number: int) -> None:
-        """Send a signal to its whole process group; where there are none, end it."""
+        """Send a signal to its whole process group."""
         # A group that is gone, or on some systems one of which only dead processes are left.
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if os.name == "posix":
+            if self.pid is not None:
                 os.killpg(self.pid, number)
-            elif self._popen is not None:
-                self._popen.kill()
 
 
-def _descriptor(pid: int) -> int | None:
-    """What a poll can wait for until a process ends; None where the system has no such thing."""
-    with contextlib.suppress(AttributeError, OSError):
-        return os.pidfd_open(pid)
-    return None
+class WindowsChild(Child):
+    """The same where there are no process groups: started from here."""
 
+    def __init__(
+        self, command: str | Sequence[str], environment: Mapping[str, str], streams: tuple[int, int, int], folder: Path
+    ) -> None:
+        self.code, self.seconds, self.started = None, 0.0, time.perf_counter()
+        given: Any = dict(zip(("stdin", "stdout", "stderr"), streams, strict=True))
+        shell = isinstance(command, str)
+        self._popen = subprocess.Popen(command, shell=shell, cwd=folder, env=dict(environment), **given)
 
-def peak_memory(usage: Any) -> tuple[int | None, bool]:
-    """The most bytes that a process had in memory, and whether that is only an upper limit; None if it is not known.
+    @property
+    def pid(self) -> int | None:
+        """Its number."""
+        return self._popen.pid
 
-    Linux counts what a process had before its program started, which was ours. So of a program that is smaller than we
-    are it is known that it is no larger.
-    """
-    if usage is None:
-        return None, False
-    import resource
+    def wait(self, seconds: float | None = None, tails: Sequence[Tail] = ()) -> bool:
+        """Wait until it ends, or was running for so long; whether it has ended."""
+        if self.code is None:
+            left = None if seconds is None else max(self.started + seconds - time.perf_counter(), 0.0)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.code = self._popen.wait(left)
+                self.seconds = time.perf_counter() - self.started
+        return self.code is not None
 
-    return int(usage.ru_maxrss) * MAXRSS_UNIT, usage.ru_maxrss <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    def send(self, number: int) -> None:
+        """End it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            self._popen.kill()
 
 
 @dataclass(slots=True)

@@ -25,8 +25,9 @@ from typing import IO, Any, Self
 import numpy as np
 
 from ramgape.commands.descendants import MARK, Descendants
+from ramgape.commands.launcher import NOTE
 from ramgape.commands.placeholders import Command, fill, variable_of
-from ramgape.commands.process import KEPT, Child, Tail, peak_memory
+from ramgape.commands.process import KEPT, Child, Launcher, Tail, WindowsChild
 from ramgape.commands.study_files import INHERIT, KEEP, NULL, OUTCOMES, PIPE, RESOURCES, StudyFile, how_run
 from ramgape.commands.watchdog import TrialGuard
 from ramgape.common.checks import is_text
@@ -82,18 +83,6 @@ class Finished:
         return replace(self, seconds=max(self.seconds - start.seconds, 0.0), user=user, system=system)
 
 
-class Run(Child):
-    """The process of a trial.
-
-    Attributes:
-        mark: That of the trial.
-        cut_off: The timeout, in seconds, if it was ended there.
-    """
-
-    mark = ""
-    cut_off: float | None = None
-
-
 class NeverInTime(FailingArm):
     """All trials of an arm count as the timeout: more of them would be as equal, and would tell nothing either."""
 
@@ -124,7 +113,11 @@ class CommandTrials:
         self._descendants = Descendants()
         self._numbers = itertools.count(1)  # of the processes
         self._lock = threading.Lock()
-        self._running: set[Run] = set()
+        self._running: set[Child] = set()
+        self._launchers: list[Launcher] = []
+        self._idle: list[Launcher] = []  # those of them that run no process
+        if os.name == "posix":
+            self._idle.append(self._make_launcher())  # which is ready by the first run
         self._closed = False
         self._shell: Finished | None = None  # what its start takes
         self.times: defaultdict[str, list[float]] = defaultdict(list)  # of the runs made here, by arm
@@ -293,10 +286,8 @@ class CommandTrials:
             printed = texts[0] if texts else ""
             said = texts[1] if len(texts) > 1 else ending_of(errors)
         code = 0 if child.code is None else child.code
-        if child.usage is None:
-            return Finished(code, child.seconds, printed, said)
-        used = child.usage.ru_utime, child.usage.ru_stime, *peak_memory(child.usage)
-        return Finished(code, child.seconds, printed, said, *used)
+        seconds = max(child.seconds, child.cut_off or 0.0)  # which is counted from a little later on
+        return Finished(code, seconds, printed, said, *(child.usage or ()))
 
     def _watch(
         self,
@@ -305,27 +296,45 @@ class CommandTrials:
         timeout: float | None,
         streams: tuple[int, int, int],
         tails: list[Tail],
-    ) -> Run:
+    ) -> Child:
         """Start a command and wait for its end; at its timeout it is ended."""
-        child: Run | None = None
+        child: Child | None = None
+        launcher = None if os.name != "posix" else self._take_launcher()
         try:
             # An interrupt in between would leave an unknown process behind.
             with interrupts_deferred():
-                child = self._start(command, words, streams)
+                child = self._start(launcher, command, words, streams)
             for tail in tails:
                 tail.started()
             if not child.wait(timeout, tails):
                 child.cut_off = timeout
             return child
+        except OSError as error:
+            allowed, hint = "a command that can be started", f", got: {error}"
+            raise FailingArm(what=self._file.called(words["arm"]), allowed=allowed, hint=hint) from None
         finally:
             if child is not None:
                 self._end(child)
-                with self._lock:
-                    self._running.discard(child)
-                    Descendants.known.discard(child.pid)
-                    self._tell_guard()
+            with self._lock:
+                self._running -= {child}
+                self._idle += [] if launcher is None else [launcher]
 
-    def _start(self, command: Command, words: Mapping[str, str], streams: tuple[int, int, int]) -> Run:
+    def _take_launcher(self) -> Launcher:
+        """A launcher that runs no process: one for each thread that runs commands."""
+        with self._lock:
+            if self._closed:
+                raise FailedTrial("the study is being left")
+            return self._idle.pop() if self._idle else self._make_launcher()
+
+    def _make_launcher(self) -> Launcher:
+        made = Launcher(self._file.folder, self._guard.groups.fileno(), NOTE * len(self._launchers))
+        self._launchers.append(made)
+        Descendants.known.add(made.pid)
+        return made
+
+    def _start(
+        self, launcher: Launcher | None, command: Command, words: Mapping[str, str], streams: tuple[int, int, int]
+    ) -> Child:
         known = environment(words, self._hidden)
         shell, filled = self._file.execution.shell, fill(command, words)
         if shell is not None and isinstance(filled, str):
@@ -334,19 +343,13 @@ class CommandTrials:
             if self._closed:
                 raise FailedTrial("the study is being left")
             known[MARK] = mark = f"{self._guard.mark}.{next(self._numbers)}."
-            try:
-                child = Run(filled, known, self._file.folder, streams, session=self._file.execution.session)
-            except OSError as error:
-                allowed, hint = "a command that can be started", f", got: {error}"
-                raise FailingArm(what=self._file.called(words["arm"]), allowed=allowed, hint=hint) from None
+            if launcher is None:
+                child: Child = WindowsChild(filled, known, streams, self._file.folder)
+            else:
+                child = Child(launcher, filled, known, streams, session=self._file.execution.session)
             child.mark = mark
             self._running.add(child)
-            Descendants.known.add(child.pid)
-            self._tell_guard()
         return child
-
-    def _tell_guard(self) -> None:
-        self._guard.watch(process.pid for process in self._running)
 
     def __enter__(self) -> Self:
         """As it is."""
@@ -367,13 +370,17 @@ class CommandTrials:
             self._end(process)
         send_each(self._descendants.find(self._guard.mark, None, alone=True), KILL)
         with self._lock:
+            for launcher in self._launchers:
+                launcher.close()
+                Descendants.known.discard(launcher.pid)
+            self._launchers = []
             self._guard.close()
             self._descendants.close()
             for number, handler in self._ignored.items():
                 signal.signal(number, handler)
             self._ignored = {}
 
-    def _end(self, process: Run) -> None:
+    def _end(self, process: Child) -> None:
         """End a command and all that it started, if any of it is left."""
         if process.code is None:
             self._send(process, signal.SIGTERM)
@@ -385,7 +392,7 @@ class CommandTrials:
             time.sleep(LOOK)
             left = self._send(process, KILL)
 
-    def _send(self, process: Run, number: int) -> bool:
+    def _send(self, process: Child, number: int) -> bool:
         """Send a signal to a command and all that it started; whether something has left its group."""
         with self._lock:
             alone = self._running <= {process}

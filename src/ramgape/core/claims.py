@@ -84,7 +84,7 @@ def shrunken_errors(spread: Floats, pulls: NDArray[np.int64], known: Mask) -> Fl
 
 def certainty(difference: Floats, error: Floats) -> Floats:
     """The squared difference over its squared error, where it is the right way round."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found = np.where(difference > 0.0, difference * difference / error, 0.0)
     return np.asarray(np.where((difference > 0.0) & (error <= 0.0), np.inf, found))
 
