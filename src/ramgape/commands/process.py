@@ -148,14 +148,14 @@ class Child:
         Raises:
             OSError: It could not be started.
         """
-        if self.code is not None:
+        if self._ended():
             return True
         watched = self._launcher.channel.fileno()
         open_tails = {tail.fileno(): tail for tail in tails}
         poll = select.poll()
         for each in (*open_tails, watched):
             poll.register(each, select.POLLIN)
-        while self.code is None:
+        while not self._ended():
             left = OFTEN if seconds is None else self.started + seconds - time.perf_counter()
             if left <= 0.0:
                 return self._ready(0.0) and self._take()
@@ -165,6 +165,9 @@ class Child:
                 elif not open_tails[each].read():
                     poll.unregister(each)
         return True
+
+    def _ended(self) -> bool:
+        return self.code is not None
 
     def _ready(self, seconds: float) -> bool:
         return bool(select.select([self._launcher.channel], [], [], seconds)[0])
