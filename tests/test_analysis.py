@@ -26,7 +26,7 @@ from ramgape.bounds import BOUNDS
 from ramgape.cli import app
 from ramgape.common import terminal
 from ramgape.core.table import STATISTICS
-from ramgape.data import accumulator, file_rows
+from ramgape.data import accumulator
 from ramgape.data.reading import MOST_NEXT, Analysis, Reading
 from ramgape.policies import POLICIES
 from ramgape.risks.cvar import NODES
@@ -599,15 +599,18 @@ def test_progress_and_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert json.loads(result.stdout)["data"]["rows"] == 1200
     assert json.loads(call("-", *ANALYZE, "--json", input=as_csv(log_of(30))).stdout)["data"]["rows"] == 90
 
-    def interrupted(rows: file_rows.FileRows, *arguments: Any) -> None:
-        rows.count += 7
-        raise KeyboardInterrupt
+    takes = Reading.take
 
-    monkeypatch.setattr(file_rows.FileRows, "_add_rows", interrupted)
+    def interrupted(reading: Reading, *arguments: Any) -> None:
+        if reading.rows:
+            raise KeyboardInterrupt
+        takes(reading, *arguments)
+
+    monkeypatch.setattr(Reading, "take", interrupted)
     monkeypatch.setattr(terminal, "is_watched", lambda: False)
     result = call(path, *ANALYZE)
     assert (result.exit_code, result.stdout) == (130, "")
-    assert result.stderr == "interrupted: after 7 rows\n"
+    assert result.stderr == "interrupted: after 512 rows\n"
 
 
 MEMORY = """

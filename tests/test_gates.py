@@ -217,3 +217,42 @@ def test_times_have_a_summary(tmp_path: Path) -> None:
     text = (tmp_path / "times.md").read_text()
     assert "ramgape: proved" in text.splitlines()[0]
     assert "| sleep 0.02 | fastest |" in text
+
+
+@pytest.mark.parametrize(
+    ("scores", "code", "says"),
+    [
+        ({"m": [1.0] * 40}, PROVED, "m has a reward of 0.8 or more (95% sure)."),
+        ({"m": [0.0, 1.0] * 20}, REFUTED, "No option has a reward of 0.8 or more (95% sure)."),
+        ({"m": [1.0, 1.0, 1.0, 0.0]}, UNDECIDED, "Nothing is proved yet."),
+        (
+            {"m": [1.0] * 40, "n": [0.0] * 40, "o": [1.0, 1.0, 1.0, 0.0, 1.0] * 2},
+            REFUTED,
+            "m has a reward of 0.8 or more; n does not (95% sure); o is open.",
+        ),
+    ],
+)
+def test_logged_scores_above_a_floor(scores: dict[str, list[float]], code: int, says: str, tmp_path: Path) -> None:
+    """Also of one arm alone, and of a column with any name."""
+    path = tmp_path / "scores.csv"
+    rows = [f"{arm},{score}" for arm, values in scores.items() for score in values]
+    path.write_text("\n".join(["model,score", *rows]))
+    found = call("analyze", str(path), "--question", "above:0.8", "--reward-range", "0", "1", "--exit-code")
+    assert found.exit_code == code, found.output
+    assert says in " ".join(found.stdout.split())
+    summary = call("analyze", str(path), "--question", "above:0.8", "--reward-range", "0", "1", "--summary", "-").stdout
+    assert "Confidence regions" not in summary
+
+
+def test_a_log_above_a_floor() -> None:
+    path = str(ROOT / "tests" / "data" / "logs" / "inspect-large.eval")
+    found = call("analyze", path, "--question", "above:0.3", "--exit-code")
+    assert found.exit_code == PROVED, found.output
+    assert "mockllm/large has a reward of 0.3 or more" in found.stdout
+
+
+def test_one_arm_with_several_workers() -> None:
+    draw = random.Random(1)
+    asked = {"question": "above:0.5", "reward_range": (0, 1), "epsilon": 0.0, "max_trials": 300}
+    result = ramgape.identify(lambda arm: float(draw.random() < 0.8), ["only"], workers=3, **asked)
+    assert result.answer == ("only",)

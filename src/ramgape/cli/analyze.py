@@ -16,7 +16,8 @@ from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.streams import warnings_told
 from ramgape.common.parsing import parse_number
 from ramgape.common.terminal import waiting, watching_work
-from ramgape.data.file_rows import FileOptions, Layout
+from ramgape.data.columns import Layout
+from ramgape.data.files import FileOptions
 from ramgape.errors import require
 from ramgape.options import ANALYZE, DATA, Options
 

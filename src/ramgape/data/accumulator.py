@@ -24,7 +24,7 @@ from ramgape.search.drift_check import DriftCheck
 from ramgape.search.engine import Engine
 from ramgape.search.outcome import of_arm
 from ramgape.search.samples import Sample
-from ramgape.search.spec import Spec, check_names
+from ramgape.search.spec import Spec
 
 MOST_ARMS = 5_000  # results compare all pairs; and more arms probably mean a wrong column
 BLOCK = 65_536  # rows that are learnt at once: handing over compiled functions takes as long as some thousand rows
@@ -41,27 +41,18 @@ class Numbering(dict[str, int]):
         return number
 
 
-class Accumulator:
-    """The statistics of arms that turn up row by row; of `spec` everything counts but the names.
+class Roster:
+    """The arms that turn up row by row, with their rows.
 
-    `words` are what errors call an arm and a reward; `block` rows of an arm make one reward.
+    Args:
+        arms: The names of all there are, if that is known; checked.
+        words: What errors call an arm and a reward.
     """
 
-    def __init__(
-        self, spec: Spec, arms: Iterable[object] | None = None, words: Words = USUAL_WORDS, block: int = 1
-    ) -> None:
-        self.spec = spec
+    def __init__(self, arms: Iterable[str] | None = None, words: Words = USUAL_WORDS) -> None:
         self._arm_words, self._reward_words = words
-        self.low, self.high = spec.possible_rewards
-        self._given = None if arms is None else check_names(arms)
+        self._given = None if arms is None else tuple(arms)
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
-        self._adder = Adder(spec)
-        self._sample = Sample() if spec.modelled else None
-        self._watch = None if spec.drift is None else DriftCheck(spec.drift, len(self._numbers))
-        self._state = self._adder.new_state(max(16, len(self._numbers)))
-        self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
-        self._rows_waiting = 0
-        self._blocks = None if block == 1 else Blocks(block)
         self.rows = 0
         self._counts: Counter[int] = Counter()  # rows of each arm that have a reward
         self._missing: Counter[int] = Counter()  # and those that have none
@@ -77,14 +68,66 @@ class Accumulator:
         return {name: self._counts[arm] for name, arm in self._numbers.items()}
 
     @property
-    def incomplete(self) -> int:
-        """Rows that are part of no reward, because those that should follow have not."""
-        return 0 if self._blocks is None else self._blocks.incomplete
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The arms so far."""
         return tuple(self._numbers)
+
+    def skip(self, names: Sequence[str], place: Place) -> None:
+        """Count rows that have no reward."""
+        _count(self._missing, self.mention(names, place))
+
+    def mention(self, names: Sequence[str], place: Place) -> NDArray[np.int64]:
+        """The arms' numbers; an arm that is mentioned exists, whether or not it has a reward."""
+        known = len(self._numbers)
+        chosen = np.fromiter(map(self._numbers.__getitem__, names), np.int64, len(names))
+        if len(self._numbers) > known:
+            self._welcome(self.names[known:], names, place)
+        return chosen
+
+    def count(self, names: Sequence[str], place: Place) -> NDArray[np.int64]:
+        """The arms' numbers; each has one more row with a reward."""
+        chosen = self.mention(names, place)
+        _count(self._counts, chosen)
+        self.rows += len(names)
+        return chosen
+
+    def _welcome(self, newcomers: Sequence[str], names: Sequence[str], place: Place) -> None:
+        """Arms that have turned up; complain about those that cannot be meant."""
+        for number, name in enumerate(newcomers, start=len(self._numbers) - len(newcomers) + 1):
+            if name and number <= MOST_ARMS and self._given is None:
+                continue
+            with located(place(names.index(name))):
+                if self._given is not None:
+                    known_name(name, self._given, self._arm_words)
+                require(bool(name), self._arm_words, "a name that is not empty", name, InvalidData)
+                most = f"one of at most {MOST_ARMS:,} different arms (do these names mean arms?)"
+                require(False, self._arm_words, most, name, InvalidData)
+
+
+class Accumulator(Roster):
+    """The statistics of arms that turn up row by row; of `spec` everything counts but the names.
+
+    `words` are what errors call an arm and a reward; `block` rows of an arm make one reward.
+    """
+
+    def __init__(
+        self, spec: Spec, arms: Iterable[str] | None = None, words: Words = USUAL_WORDS, block: int = 1
+    ) -> None:
+        super().__init__(arms, words)
+        self.spec = spec
+        self.low, self.high = spec.possible_rewards
+        self._adder = Adder(spec)
+        self._sample = Sample() if spec.modelled else None
+        self._watch = None if spec.drift is None else DriftCheck(spec.drift, len(self._numbers))
+        self._state = self._adder.new_state(max(16, len(self._numbers)))
+        self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+        self._rows_waiting = 0
+        self._blocks = None if block == 1 else Blocks(block)
+
+    @property
+    def incomplete(self) -> int:
+        """Rows that are part of no reward, because those that should follow have not."""
+        return 0 if self._blocks is None else self._blocks.incomplete
 
     def add(
         self,
@@ -97,17 +140,10 @@ class Accumulator:
         """Count one reward for each name, in this order, if all of them can be."""
         self._check_rewards(names, rewards, place)
         if names:
-            chosen = self.mention(names, place)
-            self._waiting.append((chosen, rewards))
+            self._waiting.append((self.count(names, place), rewards))
             self._rows_waiting += len(names)
-            _count(self._counts, chosen)
-            self.rows += len(names)
         if self._rows_waiting >= BLOCK:
             self._learn()
-
-    def skip(self, names: Sequence[str], place: Place) -> None:
-        """Count rows that have no reward."""
-        _count(self._missing, self.mention(names, place))
 
     def keep(self, names: Iterable[str]) -> None:
         """Forget all arms but these, with all that is known of the others."""
@@ -129,14 +165,6 @@ class Accumulator:
             first = int(usable.argmin())
             self.refuse_reward(float(rewards[first]), names[first], place(first))
 
-    def mention(self, names: Sequence[str], place: Place) -> NDArray[np.int64]:
-        """The arms' numbers; an arm that is mentioned exists, whether or not it has a reward."""
-        known = len(self._numbers)
-        chosen = np.fromiter(map(self._numbers.__getitem__, names), np.int64, len(names))
-        if len(self._numbers) > known:
-            self._welcome(self.names[known:], names, place)
-        return chosen
-
     def refuse_reward(
         self, reward: object, arm: str, place: str, hint: str = "", remark: str = "", allowed: str = ""
     ) -> NoReturn:
@@ -147,18 +175,6 @@ class Accumulator:
             remark = NA_REMARK
         given, what = shorten(reward), self._reward_words
         raise InvalidReward(place=place, what=what, allowed=allowed, given=given, hint=of_arm(arm) + remark)
-
-    def _welcome(self, newcomers: Sequence[str], names: Sequence[str], place: Place) -> None:
-        """Arms that have turned up; complain about those that cannot be meant."""
-        for number, name in enumerate(newcomers, start=len(self._numbers) - len(newcomers) + 1):
-            if name and number <= MOST_ARMS and self._given is None:
-                continue
-            with located(place(names.index(name))):
-                if self._given is not None:
-                    known_name(name, self._given, self._arm_words)
-                require(bool(name), self._arm_words, "a name that is not empty", name, InvalidData)
-                most = f"one of at most {MOST_ARMS:,} different arms (do these names mean arms?)"
-                require(False, self._arm_words, most, name, InvalidData)
 
     def _learn(self) -> None:
         """Learn what is waiting; the table grows first if it must."""

@@ -4,42 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Unpack, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Unpack, cast
 
 from ramgape.common.checks import check_many
-from ramgape.data.accumulator import USUAL_WORDS, Accumulator
-from ramgape.data.batch import Batch, as_number
-from ramgape.data.file_rows import Layout
+from ramgape.data.batch import Batch
+from ramgape.data.columns import Layout, find_columns
 from ramgape.data.item_tables import Units
 from ramgape.data.missing import is_missing
-from ramgape.data.reading import Analysis, Reading, share_blocks
-from ramgape.data.tables import (
-    Columns,
-    LoggedTable,
-    arm_labels,
-    arms_of,
-    as_table,
-    batches,
-    check_columns,
-    complete_columns,
-    kind_of,
-)
-from ramgape.errors import InvalidData, InvalidReward, located, require, shorten
+from ramgape.data.reading import NO_LOG, Analysis, Reading, Rows, settle
+from ramgape.data.tables import as_rewards, as_table
+from ramgape.errors import InvalidData, InvalidSpec, RamgapeWarning, located, require, shorten
 from ramgape.options import ANALYZE, OF_OUTCOMES, Options, renamed, shows_options
-
-if TYPE_CHECKING:
-    pass
-
+from ramgape.search.outcome_spec import is_about_outcomes
 
 CHUNK = 512  # rows that are looked at together
-MOST_NEXT = 10_000  # each of them is a decision
+REWARD = "reward"  # the outcome of trials that have one
 ROWS = {2: "pair", 3: "triple"}  # by how many parts they have
-UNLIMITED = 2**53  # pulls: data are as many as they are
 
 
 @shows_options(ANALYZE)
@@ -109,50 +92,67 @@ def analyze(
         {'A': 1}
     """
     options = cast("Options", renamed(options))
-    given = (arm_column, reward_column, item_column, block_column, cluster_column)
-    several = any(options.get(name) is not None for name in OF_OUTCOMES)
+    layout = Layout(arm_column, reward_column, item_column, block_column, cluster_column, wide, asked_of(options))
     if _are_paths(rows):
-        from ramgape.data.file_rows import FileOptions
-        from ramgape.data.files import analyze_files
+        from ramgape.data.files import FileOptions, analyze_files
 
         written = FileOptions(delimiter, decimal, encoding, shuffle)
         further: dict[str, Any] = {"arms": arms, "next_pulls": next_pulls, "skip_empty": skip_empty}
-        return analyze_files(rows, options, Layout(*given, wide), written, **further)
+        return analyze_files(rows, options, layout, written, **further)
     for name, value in {"delimiter": delimiter, "decimal": decimal, "encoding": encoding, "wide": wide or None}.items():
         require(value is None, name, "absent where the data are no file", value)
     table = as_table(rows)
-    if several:
-        arm, reward, item, block, cluster = (None if label is None else str(label) for label in given)
-        layout = Layout(arm, reward, item, block, cluster)
-        return _analyze_outcomes(rows, table, options, layout, arms, next_pulls, skip_empty, shuffle)
-    columns = complete_columns(table, Columns(*given))
-    check_columns(table, columns)
-    units = None
-    if table is not None and (
-        columns.item is not None or columns.cluster is not None or options.get("items") is not None
-    ):
-        units = settle_table(table, columns, options, shuffle)
-    else:
-        require(shuffle is None, "shuffle", "absent without items", shuffle)
-        share_blocks(options, wide=table is not None and columns.arm is None, named=block_column is not None)
-    reading = Reading(options, arms, next_pulls, columns.words or USUAL_WORDS, skip_empty=skip_empty, units=units)
-    if table is not None:
-        reading.expect(arms_of(table, columns))
-        with _explaining_texts(wide=columns.arm is None):
-            for batch in batches(table, columns, units is not None or reading.numbers_rows, reading.selection.keeps):
-                reading.take(batch, as_rewards)
-        require(reading.rows > 0, "the table", "one with rows", "none", InvalidData)
-        return reading.infer().named(columns.reward)
-    parts = ("arm", "item", "reward") if reading.about_items else ("arm", "reward")
-    check_many(rows, "rows", f"{ROWS[len(parts)]}s ({', '.join(parts)})")
-    for first, chunk in _chunks(rows):
-        reading.take(_as_batch(chunk, first, parts, bool(options.get("shared"))), as_rewards)
-    return reading.infer()
+    if table is None:
+        return _analyze_tuples(rows, options, layout, arms, next_pulls, skip_empty, shuffle)
+    columns = find_columns(table, layout)
+    layout = columns.layout
+    units = settle(options, table, columns, shuffle, NO_LOG)
+    reading = reading_of(options, layout, arms, next_pulls, skip_empty, units, 3)
+    if layout.wide:
+        reading.expect(str(arm) for arm in columns.rewards)
+    for part in table.parts():
+        for batch in columns.batches(part, 0 if reading.numbers_rows else None, reading.selection.keeps):
+            reading.take(batch, table.reader(columns))
+    require(reading.rows > 0, "the table", "one with rows", "none", InvalidData)
+    return reading.infer().named(None if layout.outcomes else layout.reward)
 
 
-def _analyze_outcomes(
+def asked_of(options: Options) -> tuple[str, ...]:
+    """The outcomes that columns are to have; none where there is one reward, whatever its column is called."""
+    if all(options.get(name) is None for name in OF_OUTCOMES):
+        return ()
+    from ramgape.search.objectives import outcomes_in
+
+    if options.get("objectives") is None:
+        given = ", ".join(str(name) for name in ("outcomes", "constraints", "known") if options.get(name) is not None)
+        allowed = f"given beside {given}, such as 'maximize mean(accuracy)'"
+        raise InvalidSpec(what="objectives", allowed=allowed)
+    return tuple(name for name in outcomes_in(options) if name not in (options.get("known") or {}))
+
+
+def reading_of(
+    options: Options,
+    layout: Layout,
+    arms: Iterable[object] | None,
+    next_pulls: object,
+    skip_empty: bool,
+    units: Units | None,
+    stacklevel: int,
+) -> Rows:
+    """What reads rows, of one reward each or of several outcomes; warnings are told with a stack level."""
+    if not is_about_outcomes(options):
+        reading = Reading(options, arms, next_pulls, layout.words, skip_empty=skip_empty, units=units)
+        for warning in reading.warnings:
+            warnings.warn(warning, RamgapeWarning, stacklevel=stacklevel)
+        return reading
+    from ramgape.data.outcome_rows import OutcomeReading
+
+    asked = layout.outcomes or (REWARD,)
+    return OutcomeReading(options, asked, arms, next_pulls, skip_empty=skip_empty, units=units)
+
+
+def _analyze_tuples(
     rows: Any,
-    table: LoggedTable | None,
     options: Options,
     layout: Layout,
     arms: Iterable[object] | None,
@@ -160,25 +160,25 @@ def _analyze_outcomes(
     skip_empty: bool,
     shuffle: int | None,
 ) -> Analysis:
-    """The same for trials with several outcomes, of a table or in tuples."""
-    from ramgape.data.outcome_rows import OutcomeColumns, OutcomeReading, asked_of, of_table, of_tuples, settle_outcomes
+    """The same of tuples."""
+    named = [label for label in layout[:5] if label is not None]
+    require(not named, "arm_column, reward_column, item_column and the like", "absent where rows are tuples", named)
+    items, shared = options.get("items") is not None, bool(options.get("shared"))
+    require(items or shuffle is None, "shuffle", "absent without items", shuffle)
+    units = Units(seed=shuffle) if items and (layout.outcomes or shuffle is not None) else None
+    reading = reading_of(options, layout, arms, next_pulls, skip_empty, units, 4)
+    if layout.outcomes:
+        from ramgape.data.outcome_rows import of_tuples
 
-    asked = asked_of(options)
-    if table is None:
-        require(not layout.named, "arm_column, item_column and the like", "absent where rows are tuples", layout.named)
         check_many(rows, "rows", "tuples (arm, outcomes)")
-        items, shared = options.get("items") is not None, bool(options.get("shared"))
-        trials = of_tuples(rows, items=items, shared=shared)
-        units = settle_outcomes(options, layout._replace(item="item" if items else None), shuffle)
+        batches = of_tuples(rows, items=items, shared=shared)
     else:
-        labels = [str(label) for label in table.labels]
-        kinds = {str(label): kind_of(table, label) for label in table.labels}
-        columns = OutcomeColumns(labels, kinds.__getitem__, layout, asked, "the table")
-        trials, units = of_table(table, columns), settle_outcomes(options, columns.layout, shuffle)
-    reading = OutcomeReading(options, arms, next_pulls, skip_empty=skip_empty, units=units)
-    for trial in trials:
-        reading.take(trial)
-    require(reading.rows > 0, "the data", "about at least one trial", "none", InvalidData)
+        parts = ("arm", "item", "reward") if items else ("arm", "reward")
+        check_many(rows, "rows", f"{ROWS[len(parts)]}s ({', '.join(parts)})")
+        batches = (_as_batch(chunk, first, parts, shared) for first, chunk in _chunks(rows))
+    for batch in batches:
+        reading.take(batch, as_rewards)
+    require(reading.rows > 0 or not layout.outcomes, "the data", "about at least one trial", "none", InvalidData)
     return reading.infer()
 
 
@@ -187,22 +187,6 @@ def _are_paths(rows: Any) -> bool:
     if isinstance(rows, list | tuple) and rows:
         return all(isinstance(each, str | os.PathLike) for each in rows)
     return isinstance(rows, str | os.PathLike)
-
-
-def settle_table(table: LoggedTable, columns: Columns, options: Options, shuffle: int | None) -> Units | None:
-    """What the rows of a table about items mean."""
-    from ramgape.data.files import settle
-
-    labels = [columns.reward] if columns.arm is not None else arm_labels(table, columns)
-    binary = columns.arm is not None and all(_is_binary(table.column(label)) for label in labels)
-    arm, reward, item, block, cluster = (None if label is None else str(label) for label in columns)
-    return settle(options, Layout(arm, reward, item, block, cluster, arm is None), (binary, False), shuffle)
-
-
-def _is_binary(column: Any) -> bool:
-    """Whether a column has 0 and 1 alone, but for what is missing."""
-    values = {value for value in column if not is_missing(value)} if hasattr(column, "__iter__") else set()
-    return bool(values) and values <= {0, 1}
 
 
 # --------------------------------------------------------------------------------- rows of Python
@@ -250,29 +234,3 @@ def _as_name(arm: object, place: str) -> str:
     with located(place):
         require(not is_missing(arm), "the arm", "a name", arm, InvalidData)
     return str(arm)
-
-
-def as_rewards(accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
-    """The rewards as floats, of any type that is a number; texts are none."""
-    values = batch.values
-    if isinstance(values, np.ndarray):
-        return values
-    found = [value if type(value) is float else as_number(value) for value in values]
-    if None in found:
-        place = found.index(None)
-        accumulator.refuse_reward(values[place], batch.names[place], batch.place(place))
-    return np.array(found, np.float64)
-
-
-@contextlib.contextmanager
-def _explaining_texts(wide: bool) -> Iterator[None]:
-    """Say what a text among the numbers of a wide table probably means."""
-    try:
-        yield
-    except InvalidReward as error:
-        if wide and error.given.startswith(("'", '"')):
-            error.hint += (
-                "; exclude leaves out a column that is no arm; of a table with a row a trial, arm_column and "
-                "reward_column say what is where"
-            )
-        raise

@@ -13,8 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from ramgape.common.files import BoundedLines, NamedText
 from ramgape.common.formatting import list_names, plural
-from ramgape.data.columns import is_number
-from ramgape.data.file_rows import FileOptions, FileRows, Layout
+from ramgape.data.columns import Layout, find_columns, is_number
 from ramgape.data.formats import (
     ARCHIVE,
     FORMATS,
@@ -28,17 +27,15 @@ from ramgape.data.formats import (
     format_of,
     is_mlflow,
     is_wandb,
-    open_archive,
     parse,
     runs,
 )
-from ramgape.data.item_tables import SAMPLE, Units
+from ramgape.data.reading import NO_LOG, LogFacts, Rows, settle
 from ramgape.data.source import (
     FEATHER,
     IN_MEMORY,
     LARGEST_DOCUMENT,
     PARQUET,
-    ZIP,
     Source,
     expand,
     open_source,
@@ -56,8 +53,8 @@ from ramgape.data.text_rows import (
     check_delimiter,
     read_lines,
 )
-from ramgape.errors import InvalidData, MissingExtra, located, require, shorten
-from ramgape.options import OF_OUTCOMES, renamed
+from ramgape.errors import InvalidData, MissingExtra, shorten
+from ramgape.options import renamed
 
 if TYPE_CHECKING:
     from ramgape.data.reading import Analysis
@@ -66,6 +63,20 @@ if TYPE_CHECKING:
 MOST_KEYS = 8  # in a sentence
 FRAME_TYPES = {"Parquet": "read_parquet", "Feather": "read_feather", "Excel": "read_excel"}
 Watch = Callable[[Source, int], None]
+
+
+class FileOptions(NamedTuple):
+    """How a file is written, where that is not found by itself, and what its rows mean.
+
+    Attributes:
+        delimiter, decimal, encoding: Of a CSV file; None for what its first lines show.
+        shuffle: The seed of the order in which items are taken; None for that of the file.
+    """
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    shuffle: int | None = None
 
 
 AS_IT_SHOWS, ANY_LAYOUT = FileOptions(), Layout()
@@ -83,38 +94,31 @@ class Found(NamedTuple):
 def recognize(source: Source, options: FileOptions) -> Found:
     """What an open file is, by its content."""
     head = source.peek()
-    if head.startswith(ZIP):
-        archive = open_archive(source)
-        if "xl/workbook.xml" in archive.namelist():
+    if source.archive is not None:
+        if "xl/workbook.xml" in source.archive.namelist():
             return _frame(source, "Excel")
-        return _records(ARCHIVE, ARCHIVE.read(archive, source), source)
+        return _records(ARCHIVE, ARCHIVE.read(source.archive, source), source)
     if head.startswith((PARQUET, FEATHER)):
         return _frame(source, "Parquet" if head.startswith(PARQUET) else "Feather")
-    refuse_content(source)
+    if options.encoding is None:
+        refuse_content(source)
     bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if bare.startswith((b"{", b"[")):
         return _json(source, head)
     rows = CsvReader(source, options.delimiter, options.decimal, options.encoding)
     for name, fits in ((MLFLOW, is_mlflow), (WANDB, is_wandb)):
-        if fits(rows.header):
+        if fits(rows.labels):
             found = runs(name, list(_dictionaries(rows)), lambda text: is_number(str(text)), source.name)
             return _records(RUNS[name], iter(found), source)
     written = "CSV" if rows.delimiter == "," else f"CSV with {DELIMITERS.get(rows.delimiter, repr(rows.delimiter))}"
     return Found(written + (" and decimal commas" if rows.decimal == "," else ""), rows)
 
 
-def _dictionaries(rows: TextRows) -> Iterator[Mapping[str, str]]:
+def _dictionaries(table: TextRows) -> Iterator[Mapping[str, str]]:
     """All rows of a table that is kept in memory."""
-    while True:
-        first, part = rows.part()
-        if not part:
-            return
-        for row in part:
-            with located(rows.place(part, row, first)):
-                allowed = f"{len(rows.header)} cells, as many as the header has"
-                require(len(row) in (0, len(rows.header)), "the row", allowed, row, InvalidData)
-            if row:
-                yield dict(zip(rows.header, row, strict=True))
+    for rows, _ in table.rows():
+        for row in rows:
+            yield dict(zip(table.labels, row, strict=True))
 
 
 def _records(kind: Format, records: Iterator[Record], source: Source) -> Found:
@@ -126,7 +130,8 @@ def _records(kind: Format, records: Iterator[Record], source: Source) -> Found:
             raise
         reason = f" ({type(error).__name__}: {shorten(str(error))})"
         raise InvalidData(what=source.name, allowed=f"{kind.name} as the tool writes it", hint=reason) from None
-    require(bool(found), source.name, f"{kind.name} with at least one trial", "none", InvalidData)
+    if not found:
+        raise InvalidData(what=source.name, allowed=f"{kind.name} with at least one trial", given="none")
     return Found(kind.name, None, kind, found)
 
 
@@ -177,7 +182,7 @@ def _unknown(source: Source, found: Any) -> InvalidData:
     names = ", ".join(each.name for each in FORMATS)
     allowed = f"JSON lines, a JSON array of objects, or the JSON of a known tool ({names})"
     given = f"an object with {list_names(list(found), MOST_KEYS)}" if isinstance(found, dict) else shorten(found)
-    return InvalidData(what=source.name, allowed=allowed, given=given or "an empty object")
+    return InvalidData(what=source.name, allowed=allowed, given=given if found else "an empty object")
 
 
 def _rest(source: Source) -> Iterator[str]:
@@ -198,15 +203,15 @@ class FrameRows(TextRows):
     """The rows of a data frame, some at a time."""
 
     def __init__(self, name: str, frame: Any) -> None:
-        self.name, self.header = name, [str(label) for label in frame.columns]
+        self.name, self.labels = name, [str(label) for label in frame.columns]
         self._frame, self._next = frame, 0
 
-    def part(self) -> tuple[int, list[list[str]]]:
+    def _read(self) -> tuple[int, list[list[str]]]:
         first = self._next
         part = self._frame.iloc[first : first + CHUNK]
         self._next += len(part)
         missing = part.isna().to_numpy().tolist()
-        columns = [part.iloc[:, place].tolist() for place in range(len(self.header))]
+        columns = [part.iloc[:, place].tolist() for place in range(len(self.labels))]
         rows = [
             ["" if gone else str(value) for value, gone in zip(values, gaps, strict=True)]
             for values, gaps in zip(zip(*columns, strict=True), missing, strict=True)
@@ -214,8 +219,7 @@ class FrameRows(TextRows):
         return first + 1, rows
 
     def place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
-        line = first + next(place for place, row in enumerate(part) if row is wanted)
-        return f"{self.name}, row {line}"
+        return super().place(part, wanted, first).replace(", line ", ", row ")
 
 
 def _frame(source: Source, kind: str) -> Found:
@@ -226,14 +230,22 @@ def _frame(source: Source, kind: str) -> Found:
     except ImportError:
         raise MissingExtra(what="pandas", allowed=extra) from None
     try:
-        frame = getattr(pd, FRAME_TYPES[kind])(io.BytesIO(source.document()))
+        content: Any = io.BytesIO(source.document())
+        sheets = ""
+        if kind == "Excel":
+            content = pd.ExcelFile(content)
+            first, *more = content.sheet_names
+            sheets = f", sheet {first!r} (the first of {len(more) + 1})" if more else ""
+        frame = getattr(pd, FRAME_TYPES[kind])(content)
+        if any(name is not None for name in frame.index.names):
+            frame = frame.reset_index()
     except ImportError as error:
         missing = "openpyxl" if kind == "Excel" else "pyarrow"
         raise MissingExtra(what=str(error.name or missing), allowed=extra) from None
     except Exception as error:  # noqa: BLE001 - of whatever kind the packages raise for a damaged file
         reason = next(iter(f"{error}".splitlines()), type(error).__name__)
         raise InvalidData(what=source.name, allowed=f"a whole {kind} file", hint=f" ({shorten(reason)})") from None
-    return Found(kind, FrameRows(source.name, frame))
+    return Found(kind + sheets, FrameRows(source.name, frame))
 
 
 # ------------------------------------------------------------------------------------ records as rows
@@ -246,7 +258,7 @@ class Log(NamedTuple):
     layout: Layout
     outcomes: tuple[str, ...]
     understood: str
-    origin: str
+    facts: LogFacts
 
 
 def merge(kind: Format, parts: Sequence[tuple[str, Sequence[Record]]], layout: Layout) -> Log:
@@ -270,7 +282,8 @@ def merge(kind: Format, parts: Sequence[tuple[str, Sequence[Record]]], layout: L
         for _, mine in found:
             mine[kind.item] = f"{mine.get('task')}/{mine[kind.item]}"
     used = [name for name in outcomes if any(record.outcomes.get(name) is not None for record, _ in found)]
-    require(bool(used), f"the {kind.name}", "with at least one score or time", "none", InvalidData)
+    if not used:
+        raise InvalidData(what=f"the {kind.name}", verb="have", allowed="at least one score or time", given="none")
     arm = layout.arm or _choose_arm(kind, [mine for _, mine in found], labels)
     if arm not in labels and layout.arm is None:
         for _, mine in found:
@@ -291,15 +304,13 @@ def merge(kind: Format, parts: Sequence[tuple[str, Sequence[Record]]], layout: L
     epochs = {mine["epoch"] for _, mine in found if "epoch" in mine}
     words += [plural(len(epochs), "epoch")] * (len(epochs) > 1) + [plural(len(found), "trial")] * (item is None)
     words.append(f"outcome{'s' * (len(used) > 1)} {list_names([repr(name) for name in used], MOST_KEYS)}")
-    told = f"; compared by {main!r}" if len(used) > 1 else ""
+    told = f"; compared by {main!r}" if len(used) > 1 and not layout.outcomes else ""
     seeds = sorted({str(mine["shuffled"]) for _, mine in found if "shuffled" in mine})
-    origin = (
-        f"its tool has shuffled (seed {', '.join(seeds)})"
-        if seeds and all("shuffled" in mine for _, mine in found)
-        else ""
-    )
-    chosen = layout._replace(arm=arm, reward=main, item=item)
-    return Log(table, chosen, tuple(used), f"{kind.name}: {', '.join(words)}{told}", origin)
+    shuffled = bool(seeds) and all("shuffled" in mine for _, mine in found)
+    order = f"its tool has shuffled (seed {', '.join(seeds)})" if shuffled else ""
+    facts = LogFacts(item is not None, kind.unit(main), order)
+    chosen = layout._replace(arm=arm, reward=None if layout.outcomes else main, item=item)
+    return Log(table, chosen, tuple(used), f"{kind.name}: {', '.join(words)}{told}", facts)
 
 
 def _file_labels(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
@@ -345,7 +356,7 @@ def analyze_files(
     skip_empty: bool = False,
     watch: Watch | None = None,
 ) -> Analysis:
-    """What logged rewards in files prove; several files are one table.
+    """What logged trials in files prove; several files are one table.
 
     Args:
         paths: The files, patterns such as logs/*.eval, or - for standard input.
@@ -355,126 +366,72 @@ def analyze_files(
         arms, next_pulls, skip_empty: As for `analyze`.
         watch: What is called now and then with the file and the number of rows so far.
     """
-    from ramgape.data.reading import Reading
+    from ramgape.data.analysis import asked_of, reading_of
 
     options = cast("Options", renamed(options))
     written = written._replace(delimiter=check_delimiter(written.delimiter), decimal=check_decimal(written.decimal))
     missing = str(options.get("na") or "").split(",")
-    reading: Reading | None = None
-    kind: Found | None = None
-    logs: list[tuple[str, Sequence[Record]]] = []
-    rows: FileRows | None = None
+    layout = layout._replace(outcomes=asked_of(options))
+    reading: Rows | None = None
+    first: Found | None = None
+    logs: list[Sequence[Record]] = []
+    count = 0
 
-    def start(rows: FileRows, log: Log | None = None, format_: Format | None = None) -> Reading:
-        units = settle(options, rows.layout, rows.binary, written.shuffle, log, format_)
-        left_out = skip_empty or (log is not None and rows.layout.item is not None)
-        return Reading(options, arms, next_pulls, rows.words, skip_empty=left_out, units=units)
-
-    files = expand(paths)
-    if any(options.get(name) is not None for name in OF_OUTCOMES):
-        return _analyze_outcomes(files, options, layout, written, arms, next_pulls, skip_empty, watch)
-    for path in files:
-        with open_source(path) as source:
-            found = recognize(source, written)
-            if (kind is not None and (found.format is None) != (kind.format is None)) or (
-                kind is not None and found.format is not None and found.kind != kind.kind
-            ):
-                given = f"{found.kind} after {kind.kind}"
-                raise InvalidData(what=source.name, allowed="of the same kind as the files before it", given=given)
-            kind = kind or found
-            if found.rows is None:
-                logs.append((source.name, found.records))
-                continue
-            rows = FileRows(found.rows, layout, missing, 0 if rows is None else rows.count)
-            layout = rows.layout
-            reading = reading or start(rows)
-            try:
-                for _ in rows.read_into(reading):
-                    if watch is not None:
-                        watch(source, rows.count)
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt(f"after {rows.count:,} rows") from None
-    assert kind is not None
-    understood = ""
-    if kind.format is not None:
-        labels = _file_labels(files)
-        log = merge(kind.format, [(label, records) for label, (_, records) in zip(labels, logs, strict=True)], layout)
-        rows = FileRows(log.rows, log.layout, missing)
-        reading, understood = start(rows, log, kind.format), log.understood
-        for _ in rows.read_into(reading):
-            pass
-    assert reading is not None
-    assert rows is not None
-    analysis = reading.infer()
-    many = f"{len(files):,} files, " if len(files) > 1 else ""
-    return replace(
-        analysis.named(rows.layout.reward), understood=many + (understood or describe(kind.kind, rows.layout))
-    )
-
-
-def _analyze_outcomes(
-    files: Sequence[Any],
-    options: Options,
-    layout: Layout,
-    written: FileOptions,
-    arms: Iterable[object] | None,
-    next_pulls: Any,
-    skip_empty: bool,
-    watch: Watch | None,
-) -> Analysis:
-    """The same for trials with several outcomes."""
-    from ramgape.data.outcome_rows import (
-        OutcomeColumns,
-        OutcomeReading,
-        asked_of,
-        kind_in,
-        of_rows,
-        settle_outcomes,
-    )
-
-    asked, missing = asked_of(options), str(options.get("na") or "").split(",")
-    reading: OutcomeReading | None = None
-    understood, logs = "", list[tuple[str, Sequence[Record]]]()
-    kind: Found | None = None
-
-    def take(source: Source | None, rows: TextRows, log: Log | None = None) -> str:
-        nonlocal reading, layout
-        first = rows.part()
-        given = layout if log is None else log.layout._replace(reward=None)
-        columns = OutcomeColumns(rows.header, kind_in(first[1], rows.header, missing), given, asked, rows.name)
+    def take(rows: TextRows, source: Source | None = None, log: LogFacts = NO_LOG) -> None:
+        nonlocal layout, reading, count
+        columns = find_columns(rows, layout, missing)
         layout = columns.layout
         if reading is None:
-            repeats, origin = log is not None and layout.item is not None, "" if log is None else log.origin
-            units = settle_outcomes(options, layout, written.shuffle, repeats=repeats, origin=origin)
-            reading = OutcomeReading(options, arms, next_pulls, skip_empty=skip_empty or repeats, units=units)
-        for trial in of_rows(rows, columns, first):
-            reading.take(trial)
+            units = settle(options, rows, columns, written.shuffle, log)
+            reading = reading_of(options, layout, arms, next_pulls, skip_empty or log.repeats, units, 5)
+        if layout.wide:
+            reading.expect(str(arm) for arm in columns.rewards)
+        read = rows.reader(columns)
+        for part in rows.parts():
+            for batch in columns.batches(part, count if reading.numbers_rows else None, reading.selection.keeps):
+                reading.take(batch, read)
+            count += part.length(0)
             if watch is not None and source is not None:
-                watch(source, reading.rows)
-        return f"outcomes {list_names(asked, MOST_KEYS)}"
+                watch(source, count)
 
+    files = expand(paths)
     for path in files:
         with open_source(path) as source:
             found = recognize(source, written)
-            same = kind is None or (found.kind, found.format is None) == (kind.kind, kind.format is None)
-            given = "" if kind is None else f"{found.kind} after {kind.kind}"
-            require(same, source.name, "of the same kind as the files before it", given, InvalidData)
-            kind = found
+            first = first or found
+            if (found.format and found.kind) != (first.format and first.kind):
+                given = f"{found.kind} after {first.kind}"
+                raise InvalidData(what=source.name, allowed="of the same kind as the files before it", given=given)
             if found.rows is None:
-                logs.append((source.name, found.records))
-            else:
-                about = take(source, found.rows)
-                understood = f"{describe(found.kind, layout)}; {about}"
-    assert kind is not None
-    if kind.format is not None:
-        log = merge(kind.format, logs, layout)
-        declared = dict(options.get("outcomes") or {})
-        options["outcomes"] = {name: (0.0, 1.0) for name in asked if kind.format.unit(name)} | declared
-        take(None, log.rows, log)
-        understood = log.understood.partition("; compared by")[0]
+                logs.append(found.records)
+                continue
+            try:
+                take(found.rows, source)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(f"after {count:,} rows") from None
+    assert first is not None
+    if first.format is None:
+        understood = describe(first.kind, layout)
+    else:
+        log = merge(first.format, list(zip(_file_labels(files), logs, strict=True)), layout)
+        _complete(options, first.format, log)
+        layout = log.layout
+        take(log.rows, None, log.facts)
+        understood = log.understood
     assert reading is not None
     many = f"{len(files):,} files, " if len(files) > 1 else ""
-    return replace(reading.infer(), understood=many + understood)
+    analysis = reading.infer().named(None if layout.outcomes else layout.reward)
+    return replace(analysis, understood=many + understood)
+
+
+def _complete(options: Options, kind: Format, log: Log) -> None:
+    """Add to the options what is known of the outcomes of a log."""
+    asked = log.layout.outcomes
+    if asked:
+        unit = {name: (0.0, 1.0) for name in asked if kind.unit(name)}
+        options["outcomes"] = unit | dict(options.get("outcomes") or {})
+    elif kind.direction == "minimize" or log.layout.reward in TOKENS_AND_TIMES:
+        options.setdefault("direction", "minimize")
 
 
 @contextmanager
@@ -502,10 +459,10 @@ def rewritten(path: str | os.PathLike[str], layout: Layout) -> Iterator[tuple[IO
             yield None
             return
         assert rows is not None
-        places = [place for place, name in enumerate(rows.header) if kept is None or name in kept]
+        places = [place for place, name in enumerate(rows.labels) if kept is None or name in kept]
         to = NamedText(file, os.fspath(path))
         writer = csv.writer(to)
-        writer.writerow([rows.header[place] for place in places])
+        writer.writerow([rows.labels[place] for place in places])
         while part := rows.part()[1]:
             writer.writerows([[row[place] for place in places] for row in part])
         to.seek(0)
@@ -515,61 +472,7 @@ def rewritten(path: str | os.PathLike[str], layout: Layout) -> Iterator[tuple[IO
 def describe(kind: str, layout: Layout) -> str:
     """What the columns of a plain table were taken for."""
     roles = zip(("arms", "rewards", "items", "blocks", "clusters"), layout[:5], strict=True)
-    parts = [f"{role} in column {column!r}" for role, column in roles if column is not None]
-    return f"{kind}, {', '.join(['a column an arm', *parts] if layout.wide else parts)}"
-
-
-def check_shuffle(seed: object) -> None:
-    """A seed, or None."""
-    usable = seed is None or (isinstance(seed, int) and seed >= 0)
-    require(usable, "shuffle", "a seed, a whole number of at least 0", seed)
-
-
-def settle(
-    options: Options,
-    layout: Layout,
-    binary: tuple[bool, bool],
-    shuffle: int | None,
-    log: Log | None = None,
-    kind: Format | None = None,
-) -> Units | None:
-    """Decide what the rows mean, where the options do not say it; options are completed.
-
-    A score that is a word (pass, fail, C, I), one that a tool defines between 0 and 1, and one about an item that is 0
-    or 1 in the first rows, has the range 0 to 1; any other value is an error later. With a range, arms are compared
-    item by item; without one, each arm by itself, with the items as blocks that arms share.
-
-    Args:
-        options: What was asked for.
-        layout: The columns.
-        binary: Whether the first rewards are 0 and 1 alone, or words for them; and whether they are words.
-        shuffle: The seed of the order of items.
-        log, kind: The log that the rows are from, if they are.
-
-    Returns:
-        What the rows about items mean; None where they are about none.
-    """
-    check_shuffle(shuffle)
-    outcome = str(layout.reward)
-    if kind is not None:
-        less = kind.direction == "minimize" or outcome in TOKENS_AND_TIMES
-        options.setdefault("direction", "minimize" if less else "maximize")
-    about = layout.item is not None or layout.cluster is not None
-    asked = options.get("items") is not None
-    require(not about or layout.block is None, "block_column", "absent with items or clusters", layout.block)
-    bounded = options.get("assumption") in (None, "bounded", "items")
-    known = binary[1] or (binary[0] and about) or (kind is not None and kind.unit(outcome))
-    if options.get("reward_range") is None and bounded and known:
-        options["reward_range"] = (0.0, 1.0)
-    if about and not asked and bounded and options.get("reward_range") is not None:
-        options["items"] = SAMPLE
-    elif about and not asked:
-        options["shared"] = True
-    from ramgape.data.reading import share_blocks
-
-    require(not asked or about or layout.wide, "item_column", "given with items", None)
-    share_blocks(options, wide=layout.wide, named=layout.block is not None)
-    if not (about or asked):
-        return None
-    repeats = log is not None and layout.item is not None
-    return Units(repeats, layout.cluster is not None, shuffle, log.origin if log is not None else "")
+    parts = ["a column an arm" + " and outcome" * bool(layout.outcomes)] * layout.wide
+    parts += [f"{role} in column {column!r}" for role, column in roles if column is not None]
+    parts += [f"outcomes {list_names(layout.outcomes, MOST_KEYS)}"] * bool(layout.outcomes)
+    return f"{kind}, {', '.join(parts)}"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ramgape import registry
 from ramgape.data.source import Source, read_member
@@ -78,7 +78,7 @@ def entries(found: Any, key: str, source: Source, kind: type = list) -> Any:
     """What an object has under a key, of the kind that the tool writes."""
     value = found.get(key) if isinstance(found, Mapping) else None
     if not isinstance(value, kind):
-        raise wrong(source, f"a {'list' if kind is list else 'object'} {key!r}", value)
+        raise wrong(source, f"{'a list' if kind is list else 'an object'} {key!r}", value)
     return value
 
 
@@ -455,12 +455,3 @@ RUNS = {
     name: Format(name, lambda _: False, lambda *_: iter(()), "configuration", "configuration")
     for name in (MLFLOW, WANDB)
 }
-
-
-def open_archive(source: Source) -> zipfile.ZipFile:
-    """The archive that a log of inspect_ai, or an Excel file, is."""
-    file = cast(IO[bytes], source.content.raw._source)  # type: ignore[attr-defined]
-    position = file.tell()
-    archive = zipfile.ZipFile(file)
-    file.seek(position)  # what reads the file as a whole goes on where it was
-    return archive

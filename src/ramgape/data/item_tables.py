@@ -58,7 +58,7 @@ class ItemTable(Accumulator):
         self,
         spec: Spec,
         known: Any,
-        arms: Iterable[object] | None = None,
+        arms: Iterable[str] | None = None,
         words: Words = USUAL_WORDS,
         units: Units | None = None,
         called: str = "item",

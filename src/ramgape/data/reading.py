@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.assumptions import UNKNOWN
+from ramgape.assumptions import BOUNDED, ITEMS, UNKNOWN
 from ramgape.bounds import PAIRED_T, WELCH
 from ramgape.common.checks import whole
 from ramgape.common.formatting import list_names, plural, round_up
 from ramgape.core.statistics import FEWEST_PULLS
-from ramgape.data.accumulator import USUAL_WORDS, Accumulator, Words
+from ramgape.data.accumulator import USUAL_WORDS, Accumulator, Roster, Words
 from ramgape.data.batch import Batch
-from ramgape.data.item_tables import ItemTable, Units, check_known
+from ramgape.data.columns import Columns, Table, is_flag, is_number
+from ramgape.data.item_tables import SAMPLE, ItemTable, Units, check_known
 from ramgape.data.missing import make_missing
 from ramgape.data.selection import Selection
 from ramgape.data.thin import WithoutThin, certify_without_thin
-from ramgape.errors import InvalidData, RamgapeWarning, known_name, located, require
+from ramgape.errors import InvalidData, known_name, located, require
 from ramgape.options import ANALYZE, Options, options_for
 from ramgape.policies import POLICIES
 from ramgape.questions import PARETO, make_question
@@ -32,19 +32,14 @@ from ramgape.search.engine import Engine
 from ramgape.search.explained import Answered, jsonable, restore
 from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.items import Items
+from ramgape.search.outcomes import declare_outcomes
 from ramgape.search.result import Result, updated
 from ramgape.search.sharing import refuse_block
 from ramgape.search.spec import Spec, check_names, make_spec
 
-if TYPE_CHECKING:
-    pass
-
-
-CHUNK = 512  # rows that are looked at together
 MOST_NEXT = 10_000  # each of them is a decision
-ROWS = {2: "pair", 3: "triple"}  # by how many parts they have
 UNLIMITED = 2**53  # pulls: data are as many as they are
-
+Read = Callable[[Accumulator, Batch], NDArray[np.float64]]
 
 ANY_TIME, FIXED = "any-time", "fixed"
 MOSTLY = 0.8  # of all rows must be in blocks that arms share, where they are compared on these
@@ -117,23 +112,127 @@ class Analysis(Answered):
         return restore(cls, {**description, **description.get("data", {}), "result": description})
 
 
-def share_blocks(options: Options, *, wide: bool, named: bool) -> None:
-    """Say that arms share blocks where they do: the rows of a wide table, or blocks that have names.
+class LogFacts(NamedTuple):
+    """What is known of rows from the log of a tool.
+
+    Attributes:
+        repeats: Whether several rows about one item are repetitions.
+        unit: Whether rewards lie between 0 and 1 by the documentation of the tool.
+        order: What shuffled the items, in words.
+    """
+
+    repeats: bool = False
+    unit: bool = False
+    order: str = ""
+
+
+NO_LOG = LogFacts()
+
+
+class Rows:
+    """Rows that are being read: what all data have in common, whatever came of a trial.
 
     Args:
-        options: What was asked for, to which this is added.
-        wide: Whether the data are a table with a column an arm.
-        named: Whether they say which block a row belongs to.
+        options: Those of `analyze`.
+        next_pulls: For how many pulls to tell which arm to try.
+        skip_empty: Whether rows without a reward are left out.
+        units: What rows about items mean; None where they are about none.
     """
-    items = options.get("items")
-    require(not named or items is None, "items", "absent with blocks: arms are compared item by item anyway", items)
-    require(not named or options.get("shared") is not False, "shared", "true, or absent, where blocks are given", False)
-    if (named or wide) and items is None and options.get("shared") is None:
-        options["shared"] = True
+
+    roster: Roster
+    warnings: tuple[str, ...] = ()  # of what is asked for
+
+    def __init__(self, options: Options, next_pulls: object, skip_empty: bool, units: Units | None) -> None:
+        allowed = f"a whole number from 0 to {MOST_NEXT:,}"
+        self._next_pulls = whole(next_pulls, "next_pulls", allowed, 0)
+        require(self._next_pulls <= MOST_NEXT, "next_pulls", allowed, next_pulls)
+        self._options = cast(Options, {"epsilon": 0.0, **options_for(options, ANALYZE), "max_trials": UNLIMITED})
+        self._block = whole(self._options.pop("block", 1), "block", "a whole number of at least 1", 1)
+        fewest = self._options.pop("min_rows", None)
+        self._min_rows = None if fewest is None else whole(fewest, "min_rows", "a whole number of at least 1", 1)
+        self.selection = Selection(self._options.pop("exclude", None), self._options.pop("only", None))
+        self.missing = make_missing(self._options.pop("na", None), skip_empty)
+        known = self._options.pop("items", None)
+        self._known = None if known is None else check_known(known)
+        self._units = units
+        self._blocks: set[tuple[str, str]] = set()  # of each arm
+
+    @property
+    def about_items(self) -> bool:
+        """Whether arms are compared item by item."""
+        return self._known is not None
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether a row that is about nothing else is to say which one it is."""
+        return self._units is not None
+
+    @property
+    def skipped(self) -> int:
+        """Rows that were left out for want of a reward."""
+        return sum(self.roster.missing.values())
+
+    @property
+    def rows(self) -> int:
+        """All rows that were read."""
+        return self.roster.rows + self.skipped + self.selection.rows.total()
+
+    def expect(self, names: Iterable[str]) -> None:
+        """There are these arms, whether or not a row has one of them."""
+        for name in names:
+            if self.selection.keeps(name):
+                self.roster.mention([name], lambda _: "the table")
+            else:
+                self.selection.rows[name] += 0
+
+    def lacks(self, batch: Batch) -> list[int]:
+        """The rows that are left out for want of a reward."""
+        return [] if self.missing is None else self.missing.places_in(batch.values)
+
+    def take(self, batch: Batch, read: Read) -> None:
+        """Count rewards. Rows of arms that are not asked about, and rows without a reward, are left out and counted.
+
+        Args:
+            batch: The rows; if all values are text, that which a file has.
+            read: Makes numbers of what is left, or complains.
+        """
+        if self.selection:
+            batch = batch.at(self.selection.places_in(batch.names))
+            if not batch.names:
+                return
+        missing = self.lacks(batch)
+        if missing:
+            self.roster.mention(batch.names, batch.place)  # who has no reward is an arm all the same
+            self.roster.skip([batch.names[place] for place in missing], batch.place)
+            batch = batch.without(missing)
+        for place, (arm, block) in enumerate(zip(batch.names, batch.blocks or (), strict=False)):
+            if block is None:
+                continue
+            if not block or (arm, block) in self._blocks:
+                with located(batch.place(place)):
+                    refuse_block(arm, block)
+            self._blocks.add((arm, block))
+        self.add(batch, read)
+
+    def add(self, batch: Batch, read: Read) -> None:
+        """Count the rewards of rows that have some."""
+        raise NotImplementedError
+
+    def infer(self) -> Analysis:
+        """What the rows have shown."""
+        raise NotImplementedError
+
+    def spaced(self) -> tuple[str, ...]:
+        """Tell of names that only blanks tell apart."""
+        alike: dict[str, list[str]] = {}
+        for name in self.roster.names:
+            alike.setdefault(name.strip(), []).append(name)
+        found = [" and ".join(map(repr, names)) for names in alike.values() if len(names) > 1]
+        return (f"arms that only blanks tell apart: {list_names(found)}",) if found else ()
 
 
-class Reading:
-    """Data that are being read: options that have been checked, and what the rows so far add up to."""
+class Reading(Rows):
+    """Data with one reward a trial that are being read, and what the rows so far add up to."""
 
     def __init__(
         self,
@@ -145,41 +244,33 @@ class Reading:
         skip_empty: bool = False,
         units: Units | None = None,
     ) -> None:
-        allowed = f"a whole number from 0 to {MOST_NEXT:,}"
-        self._next_pulls = whole(next_pulls, "next_pulls", allowed, 0)
-        require(self._next_pulls <= MOST_NEXT, "next_pulls", allowed, next_pulls)
-        self._options = cast(Options, {"epsilon": 0.0, **options_for(options, ANALYZE), "max_trials": UNLIMITED})
-        self._block = whole(self._options.pop("block", 1), "block", "a whole number of at least 1", 1)
+        super().__init__(options, next_pulls, skip_empty, units)
         self._fixed = known_name(self._options.pop("stopping", ANY_TIME), (ANY_TIME, FIXED), "stopping") == FIXED
-        self.selection = Selection(self._options.pop("exclude", None), self._options.pop("only", None))
-        na, fewest = self._options.pop("na", None), self._options.pop("min_rows", None)
-        self.missing = make_missing(na, skip_empty)
-        self._min_rows = None if fewest is None else whole(fewest, "min_rows", "a whole number of at least 1", 1)
         # The arms' names come with the rows; that the rest makes sense should be known before the first of them.
         some = make_question(self._options.get("question", PARETO)).some_arms()
-        known = self._options.pop("items", None)
-        self.about_items = known is not None
         if units is not None:
-            require(self._min_rows is None, "min_rows", "absent with items", fewest)
+            require(self._min_rows is None, "min_rows", "absent with items", self._min_rows)
         if self.about_items:
-            known = check_known(known)
-            self._options["items"] = known if isinstance(known, Items) else range(2)
+            self._options["items"] = self._known if isinstance(self._known, Items) else range(2)
             require(self._block == 1, "block", "1 with items, of which each is a row", self._block)
         spec = make_spec(some, **self._options)
         _check_policy(spec.policy)
         if self._fixed:
             check_fixed(spec)
-        for warning in spec.warnings:
-            warnings.warn(warning, RamgapeWarning, stacklevel=3)
+        self.warnings = spec.warnings
         self._arms = None if arms is None else check_names(arms)
         kept = None if self._arms is None else [name for name in self._arms if self.selection.keeps(name)]
-        self._blocks: set[tuple[str, str]] = set()  # of each arm
         self.accumulator: Accumulator = Accumulator(spec, kept, words, self._block)
         if self.about_items or units is not None:
-            self.accumulator = ItemTable(spec, known, kept, words, units)
+            self.accumulator = ItemTable(spec, self._known, kept, words, units)
         self._paired: ItemTable | None = None  # the same by block, where arms are compared on the blocks they share
         if self._pairs_blocks(spec, units):
             self._paired = ItemTable(spec, None, kept, words, called="block")
+
+    @property
+    def roster(self) -> Roster:  # type: ignore[override]
+        """The arms."""
+        return self.accumulator
 
     def _pairs_blocks(self, spec: Spec, units: Units | None) -> bool:
         """Whether arms that share blocks are compared by their differences, which needs rewards of any kind."""
@@ -190,43 +281,10 @@ class Reading:
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether a row of a wide table is to say which one it is."""
-        return self._paired is not None
+        """Whether a row that is about nothing else is to say which one it is."""
+        return super().numbers_rows or self._paired is not None
 
-    @property
-    def skipped(self) -> int:
-        """Rows that were left out for want of a reward."""
-        return sum(self.accumulator.missing.values())
-
-    @property
-    def rows(self) -> int:
-        """All rows that were read."""
-        return self.accumulator.rows + self.skipped + self.selection.rows.total()
-
-    def expect(self, names: Iterable[str]) -> None:
-        """There are these arms, whether or not a row has one of them."""
-        for name in names:
-            if self.selection.keeps(name):
-                self.accumulator.mention([name], lambda _: "the table")
-            else:
-                self.selection.rows[name] += 0
-
-    def take(self, batch: Batch, read: Callable[[Accumulator, Batch], NDArray[np.float64]]) -> None:
-        """Count rewards. Rows of arms that are not asked about, and rows without a reward, are left out and counted.
-
-        Args:
-            batch: The rows; if all values are text, that which a file has.
-            read: Makes numbers of what is left, or complains.
-        """
-        if self.selection:
-            batch = batch.at(self.selection.places_in(batch.names))
-        missing = [] if self.missing is None else self.missing.places_in(batch.values)
-        if missing:
-            self.accumulator.mention(batch.names, batch.place)  # who has no reward is an arm all the same
-            self.accumulator.skip([batch.names[place] for place in missing], batch.place)
-            batch = batch.without(missing)
-        if batch.blocks is not None:
-            self._take_blocks(batch, batch.blocks)
+    def add(self, batch: Batch, read: Read) -> None:
         rewards = read(self.accumulator, batch)
         self.accumulator.add(batch.names, rewards, batch.place, batch.items, batch.clusters)
         if self._paired is not None:
@@ -235,16 +293,6 @@ class Reading:
                 self._paired = None
             else:
                 self._paired.add(batch.names, rewards, batch.place, cast(Sequence[str], blocks))
-
-    def _take_blocks(self, batch: Batch, blocks: Sequence[str | None]) -> None:
-        """Complain of a block that has two rows of one arm, or no name."""
-        for place, (arm, block) in enumerate(zip(batch.names, blocks, strict=True)):
-            if block is None:
-                continue
-            if not block or (arm, block) in self._blocks:
-                with located(batch.place(place)):
-                    refuse_block(arm, block)
-            self._blocks.add((arm, block))
 
     def infer(self) -> Analysis:
         """What the rows have shown."""
@@ -277,7 +325,13 @@ class Reading:
         gaps = () if table is None else table.notes
         if paired is not None and self._paired is not None:
             gaps = self._paired.notes
-        further = (*_lacking(engine, self._block), *_left_out(skipped), *_told_twice(self.accumulator), *gaps)
+        further = (
+            *_lacking(engine, self._block),
+            *_left_out(skipped),
+            *_told_twice(self.accumulator),
+            *gaps,
+            *self.spaced(),
+        )
         order = () if table is None or paired is not None or result.stopped == "complete" else (table.order_words(),)
         guarantee = " ".join([result.guarantee, *_of_blocks(self._block), *_of_thin(thin, self._min_rows), *order])
         counts = self.accumulator.row_counts
@@ -419,3 +473,73 @@ def _told_twice(accumulator: Accumulator) -> tuple[str, ...]:
     """Tell of rows that say the same again."""
     repeated = getattr(accumulator, "repeated", 0)
     return (f"{plural(repeated, 'row')} told a score again, and counted once",) if repeated else ()
+
+
+def settle(options: Options, table: Table, columns: Columns, shuffle: int | None, log: LogFacts) -> Units | None:
+    """Decide what the rows mean, where the options do not say it; options are completed.
+
+    With a range, arms are compared item by item; without one, each arm by itself, with the items as blocks that arms
+    share.
+
+    Args:
+        options: What was asked for.
+        table: The rows.
+        columns: What is where.
+        shuffle: The seed of the order of items.
+        log: What is known of the log that they are from.
+
+    Returns:
+        What the rows about items mean; None where they are about none.
+    """
+    if shuffle is not None:
+        whole(shuffle, "shuffle", "a seed, a whole number of at least 0", 0)
+    layout, asked = columns.layout, options.get("items") is not None
+    about, named = layout.item is not None or layout.cluster is not None, layout.block is not None
+    require(not (about and named), "block_column", "absent with items or clusters", layout.block)
+    require(about or layout.wide or not asked, "item_column", "given with items", None)
+    if layout.outcomes:
+        declared, _ = declare_outcomes(options.get("outcomes"))
+        ranged = all(name in declared and declared[name].noise == BOUNDED for name in layout.outcomes)
+        ranged &= not layout.wide
+    else:
+        ranged = _settle_range(options, table, columns, about, log.unit)
+    if about and not asked and ranged:
+        options["items"] = SAMPLE
+    share_blocks(options, shared=(about and not asked and not ranged) or layout.wide, named=named)
+    about |= asked
+    require(about or shuffle is None, "shuffle", "absent without items", shuffle)
+    repeats = log.repeats and layout.item is not None
+    return Units(repeats, layout.cluster is not None, shuffle, log.order) if about else None
+
+
+def share_blocks(options: Options, *, shared: bool, named: bool) -> None:
+    """Say that arms share blocks where they do: the rows of a wide table, or blocks that have names.
+
+    Args:
+        options: What was asked for, to which this is added.
+        shared: Whether arms share rows.
+        named: Whether they say which block a row belongs to.
+    """
+    items = options.get("items")
+    require(not named or items is None, "items", "absent with blocks: arms are compared item by item anyway", items)
+    require(not named or options.get("shared") is not False, "shared", "true, or absent, where blocks are given", False)
+    if (named or shared) and items is None and options.get("shared") is None:
+        options["shared"] = True
+
+
+def _settle_range(options: Options, table: Table, columns: Columns, about: bool, unit: bool) -> bool:
+    """Whether rewards have a range.
+
+    A score that is a word (pass, fail, C, I), one that a tool defines between 0 and 1, and one about an item that is 0
+    or 1 in the first rows, has the range 0 to 1; any other value is an error later.
+    """
+    if options.get("assumption") not in (None, BOUNDED, ITEMS):
+        return False
+    if options.get("reward_range") is None and (about or not table.in_memory):
+        places = [place for each in columns.rewards.values() for place in each]
+        cells = {str(value).strip().lower() for place in places for value in table.first(place)}
+        words = bool(cells) and all(map(is_flag, cells))
+        binary = words or (bool(cells) and all(is_number(cell) and float(cell) in (0.0, 1.0) for cell in cells))
+        if unit or words or (binary and about):
+            options["reward_range"] = (0.0, 1.0)
+    return options.get("reward_range") is not None

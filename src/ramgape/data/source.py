@@ -57,9 +57,14 @@ NO_TABLES = {  # how files begin that are no tables, and what they are
     b"\x89HDF": "an HDF5 file; write the table as CSV or Parquet",
     b"\xd0\xcf\x11\xe0": "an old Excel file (.xls); save it as .xlsx or CSV",
     b"PK\x05\x06": "an empty zip archive",
+    ZIP: "a zip archive inside of a packed file; unpack it first",
+    GZIP: "packed twice; unpack it first",
     b"7z\xbc\xaf": "a 7z archive; unpack it first",
     b"Rar!": "a RAR archive; unpack it first",
 }
+
+
+Content = tuple[io.BufferedReader, zipfile.ZipFile | None]
 
 
 class Source(NamedTuple):
@@ -72,6 +77,7 @@ class Source(NamedTuple):
         position: How many of these are read.
         content: All of it as bytes, unpacked, of which `peek` shows the beginning.
         path: Where it is; None of standard input.
+        archive: The zip archive that it is, of an inspect log and an Excel file.
     """
 
     text: IO[str]
@@ -80,6 +86,7 @@ class Source(NamedTuple):
     position: Callable[[], int]
     content: io.BufferedReader
     path: Path | None = None
+    archive: zipfile.ZipFile | None = None
 
     def peek(self) -> bytes:
         """The beginning of the content, which stays there to be read."""
@@ -124,13 +131,12 @@ def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
             raise InvalidData(what="data", allowed="a file that can be read", given=repr(path), hint=reason) from None
         name, where = Path(path).name, Path(path)
     position = binary.tell
-    content = buffered(_Raw(binary))
     text = None
     try:
         size = _size(binary)
-        content = _unpacked(content, binary, name, size)
+        content, archive = _unpacked(buffered(_Raw(binary)), binary, name, size)
         text = as_text(cast(IO[bytes], content), name)
-        yield Source(text, name, size, position, content, where)
+        yield Source(text, name, size, position, content, where, archive)
     except UNPACKING as error:
         raise _broken(name, error) from None
     finally:
@@ -175,7 +181,7 @@ def refuse_content(source: Source) -> None:
     """Complain of a file that is no table, and say what it is."""
     head = source.peek()
     what = next((words for magic, words in NO_TABLES.items() if head.startswith(magic)), None)
-    if what is None and head[:200].lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml", b"<svg")):
+    if what is None and head[:200].lstrip().startswith(b"<"):
         what = "a web page or XML, not the data behind it"
     if what is None and b"\0" in head[:1000] and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         what = "binary data of an unknown kind"
@@ -237,7 +243,7 @@ def _limit(size: int | None) -> float:
     return float("inf") if size is None else max(FREE_SIZE, size * LARGEST_RATIO)
 
 
-def _unpacked(content: io.BufferedReader, binary: IO[bytes], name: str, size: int | None) -> io.BufferedReader:
+def _unpacked(content: io.BufferedReader, binary: IO[bytes], name: str, size: int | None) -> Content:
     """The content of a file that may be packed, by its first bytes."""
     head = content.peek(8)[:8]
     opened: Any = None
@@ -251,22 +257,22 @@ def _unpacked(content: io.BufferedReader, binary: IO[bytes], name: str, size: in
         opened = _zstandard(name).open(content, "rb")
     elif head.startswith(ZIP):
         require(binary.seekable(), name, "a file, not a pipe, since it is a zip archive", "a pipe", InvalidData)
-        return _from_zip(binary, content, name)
-    return content if opened is None else buffered(_Raw(opened, name, _limit(size)))
+        return _from_zip(binary, name)
+    return content if opened is None else buffered(_Raw(opened, name, _limit(size))), None
 
 
-def _from_zip(binary: IO[bytes], content: io.BufferedReader, name: str) -> io.BufferedReader:
+def _from_zip(binary: IO[bytes], name: str) -> Content:
     """The only file of an archive; an archive that means more as a whole (an inspect log, Excel) as it is."""
     binary.seek(0)
     archive = zipfile.ZipFile(binary)
     files = [each for each in archive.infolist() if not each.is_dir() and not each.filename.startswith("__MACOSX/")]
     if {"header.json", "_journal/start.json", "xl/workbook.xml"} & {each.filename for each in files}:
         binary.seek(0)
-        return buffered(_Raw(binary))
+        return buffered(_Raw(binary)), archive
     names = ", ".join(shorten(each.filename) for each in files[:5]) + ", ..." * (len(files) > 5)
     allowed = "an archive of one file, or an inspect log or an Excel file"
     require(len(files) == 1, name, f"{allowed} (it has {names or 'none'})", len(files), InvalidData)
-    return buffered(_Raw(open_member(archive, files[0], name), name, _limit(files[0].compress_size)))
+    return buffered(_Raw(open_member(archive, files[0], name), name, _limit(files[0].compress_size))), None
 
 
 def open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> IO[bytes]:

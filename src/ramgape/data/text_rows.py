@@ -1,6 +1,7 @@
 """Rows of files as texts, whatever the file: CSV, JSON lines, or the records of a log.
 
-All readers have a header, hand over rows as lists of cells, some at a time, and know where a row stands.
+All readers have a header, hand over rows as lists of cells, some at a time, and know where a row stands. No value is
+guessed and none dropped: what is no reward is an error that names file, line and column.
 """
 
 from __future__ import annotations
@@ -8,20 +9,43 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import shlex
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any
+from operator import itemgetter
+from typing import Any, NoReturn, cast
 
-from ramgape.common.files import LONGEST_LINE
-from ramgape.data.columns import PEEK, is_number
+import numpy as np
+from numpy.typing import NDArray
+
+from ramgape.common.files import LONGEST_LINE, read_number
+from ramgape.data.accumulator import Accumulator
+from ramgape.data.batch import Batch, Place
+from ramgape.data.columns import (
+    FLAG_WORDS,
+    LIKE_OTHERS,
+    PEEK,
+    Columns,
+    Layout,
+    Part,
+    RewardTexts,
+    Table,
+    is_flag,
+    is_number,
+    kind_of_texts,
+)
 from ramgape.data.source import Source, text_of
-from ramgape.errors import InvalidData, require, shorten
+from ramgape.errors import InvalidData, located, require, shorten
 
 CHUNK = 512  # rows that are looked at together; of more of them Python would ask, in vain, whether they are garbage
+LONGEST_MARK = 10  # letters of a text that may stand for a missing value
 LONGEST_OBJECT = 2**24  # bytes of a line of JSON, which may have a whole conversation inside
 BREAK = re.compile("\r\n|\r|\n")
 DELIMITERS = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
+SEPARATOR = re.compile('"?sep=(.)"?', re.IGNORECASE)  # a first line by which Excel knows the letter between columns
 QUOTED = re.compile(r'"(?:[^"]|"")*"')
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*")
 THOUSANDS = re.compile(
@@ -29,25 +53,129 @@ THOUSANDS = re.compile(
 )  # a text that means one number with a decimal comma, and another without
 
 
-class TextRows:
-    """Rows of cells.
+class TextRows(Table):
+    """Rows of cells. A subclass says how they are read, and where one stands."""
 
-    Attributes:
-        name: What errors call the file.
-        header: The names of its columns.
-    """
+    labels: list[str]
 
-    name: str
-    header: list[str]
+    @abstractmethod
+    def _read(self) -> tuple[int, list[list[str]]]:
+        """The next rows, at most `CHUNK`, and the line of the first."""
 
     def part(self) -> tuple[int, list[list[str]]]:
-        """The next rows, at most `CHUNK`, and the line of the first."""
-        raise NotImplementedError
+        """The next rows, at most `CHUNK`, and the line of the first; none at the end."""
+        found = self._peeked or self._read()
+        self._peeked = None
+        return found
+
+    _peeked: tuple[int, list[list[str]]] | None = None
+
+    def peek(self) -> list[list[str]]:
+        """The first rows, as far as they are whole; they stay there to be read."""
+        self._peeked = self._peeked or self._read()
+        return [row for row in self._peeked[1] if len(row) == len(self.labels)]
 
     def place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
         """Where a row of a part stands, the first of which stands in line `first`."""
         line = first + next(place for place, row in enumerate(part) if row is wanted)
         return f"{self.name}, line {line}"
+
+    def rows(self) -> Iterator[tuple[list[list[str]], Place]]:
+        """All rows without empty lines, some at a time; all must be as wide as the header."""
+        width = len(self.labels)
+        while True:
+            first, part = self.part()
+            if not part:
+                return
+            rows = part if set(map(len, part)) == {width} else [row for row in part if row]
+
+            def place(position: int, rows: Any = rows, part: Any = part, first: int = first) -> str:
+                return self.place(part, rows[position], first)
+
+            for position, row in enumerate(rows) if rows is not part else ():
+                if len(row) != width:
+                    with located(place(position)):
+                        require(False, "the row", f"{width} cells, as many as the header has", row, InvalidData)
+            yield rows, place
+
+    def parts(self) -> Iterator[Part]:
+        for rows, place in self.rows():
+
+            def length(column: int, rows: Any = rows) -> int:
+                return len(rows)
+
+            def cells(column: int, rows: Any = rows) -> list[str]:
+                return list(map(itemgetter(column), rows))
+
+            yield Part(length, cells, cells, place)
+
+    def kinds(self, missing: Sequence[str] = ()) -> list[str | None]:
+        rows = self.peek()
+        return [kind_of_texts([row[place] for row in rows], missing) for place in range(len(self.labels))]
+
+    def first(self, place: int) -> list[str]:
+        return [row[place] for row in self.peek() if row[place].strip()]
+
+    def reader(self, columns: Columns) -> Callable[[Accumulator, Batch], NDArray[np.float64]]:
+        return TextRewards(columns.layout).read
+
+
+class TextRewards:
+    """The rewards of a file, which are numbers or, in a whole column, words such as true and false."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._columns: defaultdict[str, RewardTexts] = defaultdict(RewardTexts)  # of the arms, in a wide table
+        self._any_flags = False
+
+    def read(self, accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
+        """The rewards as numbers; whether they are possible ones is for the accumulator to say."""
+        texts = cast(Sequence[str], batch.values)
+        rewards = None if self._any_flags else self._read_numbers(batch, texts)
+        if rewards is None:
+            found = [self._column(batch, position).read(text) for position, text in enumerate(texts)]
+            self._any_flags = any(column.flags for column in self._columns.values())
+            if None in found:
+                self._refuse(accumulator, batch, found.index(None))
+            rewards = np.array(found, np.float64)
+        if np.isnan(rewards).any():
+            self._refuse(accumulator, batch, int(np.isnan(rewards).argmax()))
+        return rewards
+
+    def _read_numbers(self, batch: Batch, texts: Sequence[str]) -> NDArray[np.float64] | None:
+        """The rewards if all are numbers, as nearly always; faster than one by one."""
+        joined = "".join(texts)
+        plain = "_" not in joined and joined.isascii()  # as nearly always; then `read_number` would do the same
+        try:
+            rewards = np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
+        except ValueError:
+            return None
+        for name in set(batch.names) if self._layout.wide else {""}:
+            self._columns[name].flags = False
+        return rewards
+
+    def _column(self, batch: Batch, position: int) -> RewardTexts:
+        """What is known of the column in which a reward stands."""
+        return self._columns[batch.names[position] if self._layout.wide else ""]
+
+    def _refuse(self, accumulator: Accumulator, batch: Batch, position: int) -> NoReturn:
+        """Complain of a text that is no reward: perhaps it stands for what is missing, or its column is no arm."""
+        text, place = str(batch.values[position]), batch.place(position)
+        flags = self._column(batch, position).flags
+        digits = any(letter.isdigit() for letter in text)
+        hint = remark = ""
+        if not text.strip():
+            hint = " (--skip-empty leaves out rows without one)"
+        elif text == self._layout.reward:
+            remark = "; the header a second time? Pass several files as they are, one after the other"
+        elif is_flag(text) or (flags and digits):
+            hint = LIKE_OTHERS
+        elif len(text) <= LONGEST_MARK and not digits:
+            remark = f"; --na {text.strip()} leaves out such rows, and counts them: are they missing by chance?"
+        elif self._layout.wide:
+            remark = f"; --exclude {shlex.quote(batch.names[position])} leaves out a column that is no arm"
+        reward = read_number(text) if is_number(text) and not flags else text
+        accumulator.refuse_reward(reward, batch.names[position], place, hint, remark, FLAG_WORDS if flags else "")
 
 
 class CsvReader(TextRows):
@@ -66,24 +194,29 @@ class CsvReader(TextRows):
         self.name, self._encoding = source.name, encoding
         text = text_of(source, encoding, LONGEST_LINE)
         head = _first_lines(source, text.encoding)
-        letter = delimiter or find_delimiter(head)
+        stated = SEPARATOR.fullmatch(head[0]) if head else None
+        if stated is not None:
+            head = head[1:]
+        letter = delimiter or (stated[1] if stated is not None else find_delimiter(head))
         self.delimiter = letter
         self._reader = csv.reader(text, delimiter=letter, strict=True)
         self._text = text
         with self._complaining():
-            self.header = next(filter(None, self._reader), [])
-        if not self.header:
+            if stated is not None:
+                next(self._reader)
+            self.labels = next(filter(None, self._reader), [])
+        if not self.labels:
             allowed = "a CSV file whose first line names its columns"
             raise InvalidData(place=self.name, allowed=allowed, given="an empty file")
-        if len(self.header) == 1:
-            others = (name for other, name in DELIMITERS.items() if other in self.header[0] and other != letter)
+        if len(self.labels) == 1:
+            others = (name for other, name in DELIMITERS.items() if other in self.labels[0] and other != letter)
             hint = next((f"; did you mean --delimiter {name}?" for name in others), "")
             allowed = f"the names of at least two columns with {letter!r} between them"
-            given = f"only {shorten(self.header[0])}"
+            given = f"only {shorten(self.labels[0])}"
             raise InvalidData(place=f"{self.name}, line 1", allowed=allowed, given=given, hint=hint)
         self.decimal = decimal or find_decimal(head, letter)
 
-    def part(self) -> tuple[int, list[list[str]]]:
+    def _read(self) -> tuple[int, list[list[str]]]:
         first = self._reader.line_num + 1
         with self._complaining():
             rows = list(islice(self._reader, CHUNK))
@@ -184,17 +317,18 @@ class JsonReader(TextRows):
         self.name, self._noun = name, noun
         rest = ((number, spread(each)) for number, each in objects)
         first = list(islice(rest, PEEK))
-        self.header = list(dict.fromkeys(key for _, row in first for key in row))
-        require(bool(first), name, "objects with the keys of columns", "an empty file", InvalidData)
+        self.labels = list(dict.fromkeys(key for _, row in first for key in row))
+        if not first:
+            raise InvalidData(what=name, allowed="objects with the keys of columns", given="none")
         allowed = "objects with at least two keys, for arms and rewards"
-        require(len(self.header) >= 2, name, allowed, self.header, InvalidData)
+        require(len(self.labels) >= 2, name, allowed, self.labels, InvalidData)
         self._objects = chain(first, rest)
         self._lines: list[int] = []
 
-    def part(self) -> tuple[int, list[list[str]]]:
+    def _read(self) -> tuple[int, list[list[str]]]:
         found = list(islice(self._objects, CHUNK))
         self._lines = [number for number, _ in found]
-        rows = [[as_cell(row.get(column)) for column in self.header] for _, row in found]
+        rows = [[as_cell(row.get(column)) for column in self.labels] for _, row in found]
         return (self._lines or [0])[0], rows
 
     def place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
@@ -244,11 +378,11 @@ class RecordRows(TextRows):
     """Rows that are in memory, each with its place."""
 
     def __init__(self, name: str, header: Sequence[str], rows: Sequence[Sequence[Any]], places: Sequence[str]) -> None:
-        self.name, self.header = name, list(header)
+        self.name, self.labels = name, list(header)
         self._rows = [[as_cell(value) for value in row] for row in rows]
         self._places, self._next = places, 0
 
-    def part(self) -> tuple[int, list[list[str]]]:
+    def _read(self) -> tuple[int, list[list[str]]]:
         first = self._next
         rows = self._rows[first : first + CHUNK]
         self._next += len(rows)

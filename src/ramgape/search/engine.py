@@ -375,7 +375,11 @@ class Engine(Spending):
         own = self.rows.searches[0]
         for name in DECISIONS:
             setattr(own, name, getattr(search, name))
-        few = 2 * self._pending[arm] <= self._under_way or CROWD * self._pending[arm] <= self._rows.arms[arm].pulls
+        few = (
+            len(arms) == 1
+            or 2 * self._pending[arm] <= self._under_way
+            or CROWD * self._pending[arm] <= self._rows.arms[arm].pulls
+        )
         # Every other time the rule has its way even so: a pull that never comes back must not keep its arm from others.
         return arm if few or search.samples % 2 == 0 else self._spread(arms, arm)
 

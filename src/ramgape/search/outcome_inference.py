@@ -793,6 +793,19 @@ def answer_sentence(
         wish = spec.columns[0].wish
         statistic, more = words.about(spec.columns[0]), "or more" if wish.is_more else "or less"
         at = f"{'an' if statistic[0] in 'aeiou' else 'a'} {statistic} of {wish.limit:g} {more}"  # type: ignore[union-attr]
+        verdicts = question.verdicts().tolist()
+        if not claimed and spec.goal == "confidence" and any(verdicts):
+            known: dict[int, list[str]] = {1: [], -1: [], 0: []}
+            for name, verdict in zip(spec.names, verdicts, strict=True):
+                known[verdict].append(name)
+            by = words.tolerance(spec.columns[0])
+            at += f" within {round_up(by)}" if by else ""
+            parts = [f"{list_all(known[1])} {'has' if len(known[1]) == 1 else 'have'} {at}"] if known[1] else []
+            does = f"{'does' if len(known[-1]) == 1 else 'do'} not" + f" have {at}" * (not parts)
+            parts += [f"{list_all(known[-1])} {does}"] if known[-1] else []
+            approximate = "about " if spec.approximate else ""
+            is_open = f"{list_all(known[0])} {'is' if len(known[0]) == 1 else 'are'} open"
+            return f"{'; '.join(parts)} ({approximate}{100.0 * (1.0 - spec.confidence_delta):.4g}% sure); {is_open}."
         text = f"{list_all(names)} {'has' if len(names) == 1 else 'have'} {at}" if names else f"no option has {at}"
         rest = [name for name, _ in out]
         text += f"; {list_all(rest)} {'do' if len(rest) > 1 else 'does'} not" if rest and names else ""

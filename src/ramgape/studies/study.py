@@ -477,7 +477,7 @@ class Study:
             block_column: The column with the blocks, in a study created with `shared`: see `tell`.
         """
         if form is None and isinstance(path, str | os.PathLike):
-            from ramgape.data.file_rows import Layout
+            from ramgape.data.columns import Layout
             from ramgape.data.files import rewritten
 
             with rewritten(path, Layout(arm_column, reward_column, None, block_column)) as table:
