@@ -169,6 +169,9 @@ def test_a_study_is_seen_while_it_goes_on(site: Site) -> None:
     with site.looking() as seen:
         page = seen.open(site.path("arms"))
         box = page.locator(".arm.returned .box").first
+        page.locator("#plane .arm .mark").first.wait_for()
+        expect(box).to_be_hidden()
+        page.check("#regions")
         expect(box).to_be_visible()
         expect(page.locator("#live")).to_have_text("live")
         expect(page.locator("#state")).to_contain_text("running")
@@ -183,6 +186,31 @@ def test_a_study_is_seen_while_it_goes_on(site: Site) -> None:
         assert seen.text("#guarantee") == report.result.guarantee
         expect(page.locator("#doubt .line-main")).to_be_visible()
         expect(page.locator("#shares .share").first).to_be_attached()
+
+
+def test_a_question_with_a_leader_is_drawn_as_rows(site: Site) -> None:
+    """Headline, picture, table and what to choose name the same arm, and no ceiling comes from nowhere."""
+    asked: dict[str, Any] = {"storage": site.storage, "reward_range": (0, 1), "seed": 1}
+    with Study.create("leader", list(ARMS), epsilon=0.02, question="best", **asked) as study:
+        tell(study, 400)
+        report = study.report(expect=False)
+        number = study.backend.session.row.id  # type: ignore[union-attr]
+    (leader,) = report.result.answer
+    with site.looking() as seen:
+        page = seen.open(f"/studies/{number}")
+        expect(page.locator("#rows-picture .arm .name")).to_have_count(len(ARMS))
+        expect(page.locator("#plane")).to_be_hidden()
+        names = page.locator("#rows-picture .arm .name").all_text_contents()
+        assert names[0] == leader
+        assert names == page.locator("#arms-rows th button").all_text_contents()
+        assert leader in seen.text("#sentence")
+        expect(page.locator("#choice-name")).to_have_text(leader)
+        assert page.input_value("#question") == "own"
+        expect(page.locator("#numbered")).to_be_hidden()
+        expect(page.locator("#arms-head")).to_contain_text(f"Difference to {leader}")
+        assert "inf" not in seen.text("#choice")
+        page.locator("#rows-picture .arm").nth(1).click()
+        expect(page.locator("#told")).to_contain_text(f"{names[1]}: ")
 
 
 def test_a_page_that_nobody_sees_lets_go_of_its_stream(site: Site) -> None:
@@ -207,7 +235,7 @@ def test_what_to_choose_is_what_the_server_says(site: Site) -> None:
         page = seen.open(site.path("arms"))
         page.select_option("#question", "best")
         page.select_option("#baseline", "poor")
-        expect(page.locator("#choice-beside")).to_contain_text("Beside poor")
+        expect(page.locator("#choice-beside")).to_contain_text("Compared with poor")
         said = call(
             site.address,
             "GET",
@@ -275,6 +303,8 @@ def test_tables_are_sorted_and_pages_are_turned(site: Site) -> None:
 def test_drawings_are_saved(site: Site) -> None:
     with site.looking() as seen:
         page = seen.open(site.path("arms"))
+        page.locator(".arm .mark").first.wait_for()
+        page.check("#regions")
         page.locator(".arm .box").first.wait_for()
         files = {}
         for kind in ("svg", "png"):
@@ -320,9 +350,9 @@ def test_a_lost_connection_is_told_with_the_time(browser: Browser, tmp_path: Pat
         page.goto(f"{serving.address}/studies/1")
         expect(page.locator("#live")).to_have_text("live")
         expect(page.locator("#lost")).to_be_hidden()
-        expect(page.locator(".arm .box").first).to_be_visible()
+        expect(page.locator(".arm .mark").first).to_be_visible()
     expect(page.locator("#lost")).to_contain_text(re.compile(r"connection is lost.*What you see is of \d\d:\d\d:\d\d"))
-    assert page.locator(".arm .box").first.is_visible()
+    assert page.locator(".arm .mark").first.is_visible()
     context.close()
 
 
@@ -335,7 +365,7 @@ def test_pages_are_for_everybody(site: Site, width: int, scheme: Any) -> None:
     dark = scheme == "dark"
     with site.looking(width, color_scheme=scheme) as seen:
         page = seen.page
-        for path, ready in (("/", "#rows a"), (site.path("arms"), ".arm .box"), ("/login", "#code")):
+        for path, ready in (("/", "#rows a"), (site.path("arms"), ".arm .mark"), ("/login", "#code")):
             seen.open(path)
             page.locator(ready).first.wait_for()
             if "studies" in path:
@@ -351,7 +381,7 @@ def test_pages_are_for_everybody(site: Site, width: int, scheme: Any) -> None:
 def test_a_wide_window_is_filled(site: Site) -> None:
     with site.looking(1920) as seen:
         page = seen.open(site.path("arms"))
-        page.locator(".arm .box").first.wait_for()
+        page.locator(".arm .mark").first.wait_for()
         plane, choose = (page.locator(each).bounding_box() for each in (".plane", ".choose-card"))
         assert plane["y"] == choose["y"]
         assert plane["width"] > 900
@@ -376,7 +406,7 @@ def test_names_do_not_overlap(site: Site) -> None:
     for name, width in (("arms", 1280), ("arms", 400), ("crowd", 1280)):
         with site.looking(width) as seen:
             page = seen.open(site.path(name))
-            page.locator(".arm .box").first.wait_for()
+            page.locator(".arm .mark").first.wait_for()
             page.wait_for_timeout(200)
             found = page.evaluate(boxes)
             assert len(found) >= 1
@@ -390,7 +420,7 @@ def test_a_redraw_makes_hardly_a_node(site: Site) -> None:
     """A hundred arms are drawn anew with what is there: that is why it is fast, whatever the machine."""
     with site.looking() as seen:
         page = seen.open(site.path("crowd"))
-        page.locator(".arm .box").first.wait_for()
+        page.locator(".arm .mark").first.wait_for()
         page.click("#tab-asked")
         expect(page.locator("#asked dt").last).to_be_visible()
         before, same = -1, 0
@@ -443,7 +473,7 @@ def test_pages_are_small(site: Site) -> None:
         files: set[str] = set()
         seen.page.on("response", lambda response: files.add(response.url))
         seen.open(site.path("arms"))
-        seen.page.locator(".arm .box").first.wait_for()
+        seen.page.locator(".arm .mark").first.wait_for()
         seen.page.wait_for_load_state("load")
         own = [url for url in files if "/api/" not in url]
         bodies = [seen.page.context.request.get(url).body() for url in own]

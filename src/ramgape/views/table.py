@@ -279,7 +279,20 @@ def rest_words(result: Result, arms: Sequence[ArmReport]) -> str:
     return f"{number}, {'all ' if len(arms) > 1 else ''}{word}{told}"
 
 
-# --------------------------------------------------------------------- differences to a control
+# --------------------------------------------------------------------- differences to another arm
+
+
+def difference_of(result: Result, arm: ArmReport, place: int) -> Estimated | None:
+    """An arm's number in an objective less that of the arm that it is compared with, in the user's units."""
+    if place >= len(result.objectives):
+        return None
+    objective = result.objectives[place]
+    behind = arm.objectives[objective.text].behind
+    if behind is None:
+        return None
+    side = 1.0 if objective.direction == "minimize" else -1.0
+    low, high = sorted((side * behind.low, side * behind.high))
+    return side * behind.estimate, (low, high)
 
 
 def shown_risks(result: Result, rows: Sequence[ControlDifference]) -> list[Estimated]:

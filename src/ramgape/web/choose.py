@@ -18,11 +18,13 @@ from ramgape.questions import BestMean, Boxes, Question, make_question
 from ramgape.questions.best import Best
 from ramgape.search.differences import difference_between
 from ramgape.search.inference import level_of_intervals, wanted_of
-from ramgape.search.result import ArmReport, ControlDifference, Result
+from ramgape.search.result import ArmReport, Result
 from ramgape.search.spec import Spec
-from ramgape.views.content import is_turned, risk_heading
 from ramgape.views.sentence import name_list, one_name
-from ramgape.views.table import shown_risks
+from ramgape.views.table import difference_of, heading_of, shown_risks
+from ramgape.web.snapshot import compared_with
+
+Difference = tuple[float, tuple[float, float]]
 
 
 def choose(
@@ -153,48 +155,50 @@ def is_vacuous(question: Question, estimates: Boxes, tolerance: float) -> bool:
 
 
 def numbers_of(result: Result, arm: ArmReport) -> str:
-    """Mean and risk of an arm with their intervals, in words."""
-    mean, risk = Digits.of([arm.mean], [arm.mean_interval]), Digits.of([arm.risk_shown], [arm.risk_shown_interval])
-    label = risk_heading(result.risk, result.alpha, result.risk_label)
-    return (
-        f"Mean {mean.text(arm.mean)} ({' to '.join(mean.interval(*arm.mean_interval))}), {label} "
-        f"{risk.text(arm.risk_shown)} ({' to '.join(risk.interval(*arm.risk_shown_interval))})."
-    )
+    """What an arm measured, with standard errors, in words."""
+    parts = []
+    for place, number in enumerate(arm.objectives.values()):
+        error = f" ± {number.se:.2g}" if math.isfinite(number.se) else ""
+        digits = Digits.of([number.estimate], [(0.0, 10.0 * number.se)] if number.se > 0.0 else [])
+        parts.append(f"{heading_of(result, place)} {digits.text(number.estimate)}{error}")
+    text = ", ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def beside_baseline(result: Result, arm: ArmReport, other: ArmReport, level: float) -> dict[str, Any]:
-    """How an arm compares with another, by the intervals of both, or of their difference where that is known."""
-    found = next((row for row in result.differences if row.name == arm.name and other.name == result.control), None)
-    row = found or difference_between(arm, other)
+    """How an arm compares with another: by their difference where that is known, else by the intervals of both."""
+    direct = [_direct(result, arm, other, place) for place in range(len(result.objectives))]
+    row = next((row for row in result.differences if row.name == arm.name and other.name == result.control), None)
+    row = row or difference_between(arm, other)
     ((risk, risk_interval),) = shown_risks(result, [row])
+    by_boxes = [(row.mean, row.mean_interval), (risk, risk_interval)][: len(direct)]
+    known = [each for each in direct if each is not None]
+    shown = known if len(known) == len(direct) else by_boxes
+    parts = [
+        side_words(heading_of(result, place), *each, better_low=result.objectives[place].direction == "minimize")
+        for place, each in enumerate(shown)
+    ]
+    how = "approximately " if result.rigour == "approximate" else ""
+    together = f"all intervals hold together {how}with probability {confidence(level)}"
+    rest = "95% intervals, each by itself" if shown is known else together
+    mean, mean_interval = shown[0]
     return {
         "arm": other.name,
-        "mean": row.mean,
-        "mean_interval": finite(row.mean_interval),
+        "mean": mean,
+        "mean_interval": finite(mean_interval),
         "risk": row.risk,
         "risk_interval": finite(row.risk_interval),
-        "sentence": difference_words(result, arm, other, row, (risk, risk_interval), level),
+        "sentence": f"Compared with {one_name(other.name)}, {one_name(arm.name)} has {', and '.join(parts)} ({rest}).",
     }
 
 
-def difference_words(
-    result: Result,
-    arm: ArmReport,
-    other: ArmReport,
-    row: ControlDifference,
-    risk: tuple[float, tuple[float, float]],
-    level: float,
-) -> str:
-    """Which of two arms is better in what, as far as the intervals tell."""
-    label = risk_heading(result.risk, result.alpha, result.risk_label)
-    costs, turned = result.direction == "minimize", is_turned(result.arms)
-    parts = [
-        side_words("mean", row.mean, row.mean_interval, better_low=costs),
-        side_words(label, *risk, better_low=not turned),
-    ]
-    how = "approximately " if result.rigour == "approximate" else ""
-    both = f"Beside {one_name(other.name)}, {one_name(arm.name)} has {parts[0]}, and {parts[1]}"
-    return f"{both} (all intervals hold together {how}with probability {confidence(level)})."
+def _direct(result: Result, arm: ArmReport, other: ArmReport, place: int) -> Difference | None:
+    """The difference of two arms of which one is what the other is compared with, as the table has it."""
+    reference = compared_with(result)
+    if reference == other.name:
+        return difference_of(result, arm, place)
+    found = difference_of(result, other, place) if reference == arm.name else None
+    return None if found is None else (-found[0], (-found[1][1], -found[1][0]))
 
 
 def side_words(what: str, value: float, interval: tuple[float, float], *, better_low: bool) -> str:

@@ -16,7 +16,7 @@ from ramgape.search.spec import Spec
 from ramgape.storage.records import StudyRow
 from ramgape.studies.report import write_time
 from ramgape.studies.specification import StudySpec
-from ramgape.views.content import facts, risk_axis
+from ramgape.views.content import facts, risk_axis, shows_plane
 from ramgape.views.report import settings
 from ramgape.views.study import goal_of
 from ramgape.web.snapshot import COLUMNS
@@ -51,6 +51,7 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
             "rigour": asked.rigour,
             "task": asked.task,
             "answer_name": asked.answer_name,
+            "drawn": "plane" if shows_plane(asked) else "rows",
             "sought": said["Question"],
             "method": said["Method"],
             "direction": search.direction,

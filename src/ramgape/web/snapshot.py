@@ -20,9 +20,9 @@ from ramgape.studies.report import Inference, Report, draft_report, write_time
 from ramgape.studies.session import StudySession
 from ramgape.studies.state import StudyState
 from ramgape.views.content import ENDINGS, SIGNS, alarm_words, certified_words, is_turned, odds
-from ramgape.views.sentence import answer_sentence
+from ramgape.views.sentence import answer_sentence, choose_order, decisive_place
 from ramgape.views.study import count_words, expected_words, standing, study_title
-from ramgape.views.table import estimate_digits, place_words
+from ramgape.views.table import ONE_DIRECTION, difference_of, estimate_digits, place_words
 
 # The numbers of an arm, in this order. Risks are as people are shown them.
 COLUMNS = (
@@ -42,6 +42,11 @@ COLUMNS = (
     "risk",
     "risk_low",
     "risk_high",
+    "se",
+    "risk_se",
+    "behind",
+    "behind_low",
+    "behind_high",
     "doubt",
     "margin",
     "price",
@@ -140,6 +145,8 @@ def make_picture(
         "ended": ENDINGS[result.stopped],
         "goal_reached": result.goal_reached,
         "front": list(result.front),
+        "order": [arm.name for arm in choose_order(result)],
+        "compared": compared_with(result),
         "begun": begun,
         "standing": words,
         "share": None if done is None else short(done, 4),
@@ -174,6 +181,14 @@ def study_state(*, done: bool, given_up: int, pending: int) -> str:
     return "done" if done else "failing" if given_up else "running" if pending else "waiting"
 
 
+def compared_with(result: Result) -> str | None:
+    """The arm that differences are to, where the picture shows such."""
+    if result.details.control is not None or not result.answer:
+        return result.details.control
+    leads = result.question.partition(":")[0] in ONE_DIRECTION
+    return choose_order(result)[0].name if leads else None
+
+
 def plane_lines(result: Result) -> list[list[Any]]:
     """What the answer goes by, as lines in the plane of the mean and the risk as it is shown."""
     side = -1.0 if is_turned(result.arms) else 1.0
@@ -188,7 +203,11 @@ def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int]
     result, returned = report.result, set(report.result.front)
     of_mean, of_risk = (_Rounding(each) for each in digits)
 
+    place = decisive_place(result)
+
     def row(arm: ArmReport) -> list[Any]:
+        errors = [number.se for number in arm.objectives.values()]
+        value, ends = difference_of(result, arm, place) or (math.nan, (math.nan, math.nan))
         (mean_low, mean_high), (risk_low, risk_high) = arm.mean_interval, arm.risk_shown_interval
         return [
             arm.name,
@@ -202,6 +221,8 @@ def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int]
             None if failed is None else failed.get(arm.name, 0),
             *map(of_mean, (arm.mean, mean_low, mean_high, arm.std)),
             *map(of_risk, (arm.risk_shown, risk_low, risk_high)),
+            *(short(error, 2) if math.isfinite(error) else None for error in [*errors, math.nan][:2]),
+            *map(of_risk if place else of_mean, (value, *ends)),
             short(arm.doubt, 5),
             None if arm.margin is None else short(arm.margin, 5),
             None if arm.price is None else short(arm.price, 6),

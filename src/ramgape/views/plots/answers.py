@@ -20,10 +20,10 @@ from ramgape.views.plots.crosses import Asked, draw_crosses, show_as
 from ramgape.views.plots.rows import Band, Line, Number, Panel, Row, draw_rows
 from ramgape.views.plots.window import ANYTHING, PossibleValues
 from ramgape.views.sentence import answer_sentence, choose_arms, decisive_place, is_claimed, stated_tolerance
-from ramgape.views.table import ONE_DIRECTION, heading_of, rest_words
+from ramgape.views.table import ONE_DIRECTION, difference_of, heading_of, rest_words
 
 if TYPE_CHECKING:
-    from ramgape.search.result import ArmReport, Difference, ObjectiveReport, Result
+    from ramgape.search.result import ArmReport, ObjectiveReport, Result
 
 NAME_WIDTH, ROW_WIDTH, ROWS = 28, 32, 40  # of a name among others, before a row, in letters; and how many rows
 TITLE_LINES, LETTERS = 3, 11.0  # of a title, and letters in an inch of it
@@ -198,10 +198,9 @@ def _differences(result: Result, arms: Sequence[ArmReport], place: int, other: s
     side = 1.0 if objective.direction == "minimize" else -1.0
     numbers = []
     for arm in arms:
-        behind: Difference | None = arm.objectives[objective.text].behind
-        if behind is not None:
-            low, high = sorted((side * behind.low, side * behind.high))
-            numbers.append(Number(side * behind.estimate, (low, high)))
+        found = difference_of(result, arm, place)
+        if found is not None:
+            numbers.append(Number(*found))
         elif arm.name == other:
             numbers.append(Number(0.0, (0.0, 0.0)))
         else:

@@ -6,16 +6,10 @@ import { icon } from "./marks.js";
 
 const AT_ONCE = 200;
 const HEADS = [
-  ["arm", "Arm", ""], ["verdict", "Verdict", ""], ["pulls", "Trials", "right"], ["pending", "Under way", "right opt"], ["failed", "Failed", "right opt"],
-  ["mean", "Mean", "right"], ["risk", "Risk", "right"], ["doubt", "Doubt", "right opt"], ["spent", "Spent", "right opt"],
+  ["arm", "Arm", ""], ["verdict", "Verdict", ""], ["pulls", "Trials", "right"], ["pending", "In progress", "right opt"], ["failed", "Failed", "right opt"],
+  ["mean", "Mean", "right"], ["risk", "Risk", "right"], ["behind", "Difference", "right"], ["doubt", "Uncertainty", "right opt"], ["spent", "Spent", "right opt"],
 ];
 const ORDER = { in: 0, control: 1, open: 2, out: 3 };
-
-/** As tables in a terminal have it: the answer first, from the best mean on; then the others, the nearest first. */
-function usual(arms, side) {
-  const place = (arm) => arm.returned ? [0, arm.mean === null ? Infinity : -side * arm.mean] : arm.verdict === "control" ? [1, 0] : [2, arm.margin ?? -(arm.doubt ?? 0)];
-  return (a, b) => { const [p, q] = [place(a), place(b)]; return p[0] - q[0] || p[1] - q[1]; };
-}
 
 export class Arms {
   /** @param {any} head @param {any} body @param {any} more @param {(name: string|null) => void} select */
@@ -45,8 +39,8 @@ export class Arms {
     this.redraw();
   }
 
-  order(arms, side) {
-    if (this.by === null) return [...arms].sort(usual(arms, side));
+  order(arms, usual) {
+    if (this.by === null) { const by = new Map(arms.map((arm) => [arm.name, arm])); return usual.map((name) => by.get(name)).filter(Boolean); }
     const key = { arm: "name" }[this.by] ?? this.by, value = (arm) => key === "verdict" ? ORDER[arm.verdict] : arm[key];
     return [...arms].sort((a, b) => {
       const [p, q] = [value(a), value(b)];
@@ -60,10 +54,11 @@ export class Arms {
     if (row) return row;
     const second = () => el("span", { class: "second" });
     const cell = (kind, label, ...inside) => el("td", { class: kind, role: "cell", "data-label": label }, ...inside);
-    row = { name: el("button", { class: "plain", type: "button" }, arm.name), why: second(), verdict: el("span"), sure: second(), pulls: el("span"), bar: el("span"), pending: cell("right opt"), failed: cell("right opt"), mean: el("span"), meanEnds: second(), risk: el("span"), riskEnds: second(), doubt: cell("right opt"), spent: cell("right opt"), icon: "" };
+    row = { name: el("button", { class: "plain", type: "button" }, arm.name), why: second(), verdict: el("span"), sure: second(), pulls: el("span"), bar: el("span"), pending: cell("right opt"), failed: cell("right opt"), mean: el("span"), meanEnds: second(), risk: el("span"), riskEnds: second(), behind: el("span"), behindEnds: second(), doubt: cell("right opt"), spent: cell("right opt"), icon: "" };
     row.riskCell = cell("right", "", row.risk, row.riskEnds);
+    row.behindCell = cell("right", "Difference", row.behind, row.behindEnds);
     row.tr = el("tr", { class: "pick", role: "row" }, el("th", { scope: "row", role: "rowheader" }, row.name, row.why), cell("verdict-cell", null, row.verdict, row.sure), cell("right", "Trials", row.pulls, el("span", { class: "amount", "aria-hidden": "true" }, row.bar)),
-      row.pending, row.failed, cell("right", "Mean", row.mean, row.meanEnds), row.riskCell, row.doubt, row.spent);
+      row.pending, row.failed, cell("right", "Mean", row.mean, row.meanEnds), row.riskCell, row.behindCell, row.doubt, row.spent);
     row.tr.addEventListener("click", () => this.select(this.selected === arm.name ? null : arm.name));
     this.rows.set(arm.name, row);
     return row;
@@ -72,11 +67,13 @@ export class Arms {
   /** @param {any} frame @param {any} picture @param {any[]} arms @param {string|null} selected */
   draw(frame, picture, arms, selected) {
     this.selected = selected;
-    const { mean, risk } = picture.digits, side = frame.direction === "minimize" ? -1 : 1;
+    const { mean, risk } = picture.digits, error = (value) => value === null ? "" : `± ${brief(value)}`;
     const label = frame.risk.label[0].toUpperCase() + frame.risk.label.slice(1);
     say(this.heads.get("risk").button, label);
     show(this.heads.get("spent").cell, frame.has_prices);
-    const most = Math.max(1, ...arms.map((arm) => arm.pulls)), sorted = this.order(arms, side), now = sorted.slice(0, this.shown);
+    say(this.heads.get("behind").button, picture.compared ? `Difference to ${picture.compared}` : "Difference");
+    for (const [key, shown] of [["behind", picture.compared !== null], ["risk", frame.about_risk], ["doubt", frame.about_risk]]) show(this.heads.get(key).cell, shown);
+    const most = Math.max(1, ...arms.map((arm) => arm.pulls)), sorted = this.order(arms, picture.order), now = sorted.slice(0, this.shown);
     const nodes = now.map((arm) => {
       const row = this.rowOf(arm);
       set(row.tr, { class: `pick ${arm.verdict}${arm.name === selected ? " selected" : ""}` });
@@ -95,9 +92,12 @@ export class Arms {
       say(row.pending, arm.pending ? count(arm.pending) : "");
       say(row.failed, arm.failed ? count(arm.failed) : "");
       say(row.mean, write(arm.mean, mean));
-      say(row.meanEnds, arm.mean === null ? "" : interval(arm.mean_low, arm.mean_high, mean));
+      say(row.meanEnds, error(arm.se));
       say(row.risk, write(arm.risk, risk));
-      say(row.riskEnds, arm.risk === null ? "" : interval(arm.risk_low, arm.risk_high, risk));
+      say(row.riskEnds, error(arm.risk_se));
+      say(row.behind, arm.behind === null ? "" : write(arm.behind, mean));
+      say(row.behindEnds, arm.behind === null || arm.behind_low === null && arm.behind_high === null ? "" : interval(arm.behind_low, arm.behind_high, mean));
+      for (const [cell, shown] of [[row.behindCell, picture.compared !== null], [row.riskCell, frame.about_risk], [row.doubt, frame.about_risk]]) show(cell, shown);
       say(row.doubt, arm.doubt === null ? "" : brief(Math.max(arm.doubt, 0)));
       show(row.spent, frame.has_prices);
       say(row.spent, arm.spent === null ? "" : brief(arm.spent));

@@ -37,11 +37,11 @@ export class Choose {
     if (this.frame !== frame) {
       this.frame = frame;
       const risk = frame.risk.label, floor = frame.risk.turned;
-      const questions = [["own", frame.task === "pareto" ? "the best mean of the returned set" : `what the study asks: ${frame.sought}`], ["best-mean", `the ${frame.mean.better === "lower" ? "lowest" : "highest"} mean`], ["least-risk", `the ${floor ? "highest" : "lowest"} ${risk}`],
+      const questions = [["own", frame.task === "pareto" ? "the best mean of the returned set" : `what the study asks: ${frame.sought}`], ["best", `the ${frame.mean.better === "lower" ? "lowest" : "highest"} mean`], ["least-risk", `the ${floor ? "highest" : "lowest"} ${risk}`],
         ["max_risk", "the best mean, and no more risk than …"], ["score", "the best mean less … times the risk"], ["rho", "the least variance less rho times the mean"]];
       const before = byId("question").value;
       byId("question").replaceChildren(...questions.map(([value, text]) => el("option", { value }, text)));
-      byId("question").value = before || (frame.task === "pareto" ? "max_risk" : "own");
+      byId("question").value = before || "own";
       const kept = byId("baseline").value;
       byId("baseline").replaceChildren(el("option", { value: "" }, "none"), ...frame.arms.map((name) => el("option", { value: name }, name)));
       byId("baseline").value = frame.arms.includes(kept) ? kept : frame.control ?? "";
@@ -82,7 +82,7 @@ export class Choose {
     this.asked = Date.now();
     const kind = byId("question").value, value = byId("value").valueAsNumber, turn = this.turn += 1;
     const baseline = byId("baseline").value || null;
-    const asked = { own: {}, "best-mean": { task: "best-mean" }, "least-risk": { task: "least-risk" }, max_risk: { max_risk: this.frame.risk.turned ? -value : value }, score: { task: `best-score:weight=${value}` }, rho: { rho: value } }[kind];
+    const asked = { own: {}, best: { question: "best" }, "least-risk": { question: "least-risk" }, max_risk: { max_risk: this.frame.risk.turned ? -value : value }, score: { question: `best-score:weight=${value}` }, rho: { rho: value } }[kind];
     if (["max_risk", "score", "rho"].includes(kind) && !Number.isFinite(value)) return;
     try {
       const found = await get(`${this.path}/choose`, { ...asked, baseline });

@@ -1,8 +1,8 @@
 // @ts-check
-// The arms in the plane of mean and risk: a box, or a cross, is what is known of an arm, and it moves as more is known.
+// The arms in the plane of mean and risk, with arrows from dropped arms to those that beat them; confidence regions on demand.
 import { axes, path } from "./axes.js";
 import { pool, say, set, svg, widthOf as roomOf } from "./dom.js";
-import { brief, count, interval, write } from "./format.js";
+import { brief, count, write } from "./format.js";
 import { cut, place, widthOf } from "./labels.js";
 import { SHAPES } from "./marks.js";
 import { broughtInside, limits, ticks } from "./ticks.js";
@@ -42,18 +42,19 @@ export class Plane {
     this.grid = svg("g");
     this.lines = svg("g");
     this.stairs = svg("path", { class: "stairs" });
-    this.joins = svg("line", { class: "joins" });
+    this.arrows = svg("g");
+    this.worse = svg("path", { class: "worse" });
     this.ceiling = svg("line", { class: "ceiling" });
     this.ceilingText = svg("text", { class: "tick halo", "text-anchor": "end" });
     this.goesBy = svg("g");
     this.goesByText = svg("g");
     this.size = svg("path", { class: "scale" });
     this.sizeText = svg("text", { class: "tick halo", "text-anchor": "end" });
-    this.lines.append(this.stairs, this.goesBy, this.ceiling, this.ceilingText, this.size, this.sizeText, this.joins);
+    this.lines.append(this.worse, this.stairs, this.goesBy, this.ceiling, this.ceilingText, this.size, this.sizeText, this.arrows);
     this.arms = svg("g");
     this.names = svg("g");
     this.border = svg("rect");
-    root.append(svg("defs", {}, svg("clipPath", { id: "plot" }, this.border)), this.grid, this.lines, this.arms, this.names, this.goesByText);
+    root.append(svg("defs", {}, svg("clipPath", { id: "plot" }, this.border), svg("marker", { id: "head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "head", d: "M0 0L8 4L0 8z" }))), this.grid, this.lines, this.arms, this.names, this.goesByText);
     root.addEventListener("keydown", (event) => this.key(event));
     this.shown = /** @type {any[]} */ ([]);
   }
@@ -63,10 +64,10 @@ export class Plane {
     let node = this.nodes.get(arm.name);
     if (node) return node;
     node = {
-      focus: svg("circle", { class: "focus", r: 11 }), box: svg("rect", { class: "box", "clip-path": "url(#plot)" }), cross: svg("path", { class: "cross", "clip-path": "url(#plot)" }), mark: svg("path", { class: "mark" }),
+      focus: svg("circle", { class: "focus", r: 11 }), box: svg("rect", { class: "box", "clip-path": "url(#plot)" }), mark: svg("path", { class: "mark" }),
       ring: svg("circle", { class: "ring", r: 9 }), chosen: svg("circle", { class: "chosen", r: 13 }), leader: svg("line", { class: "leader" }), name: svg("text", { class: "name halo", "text-anchor": "middle" }), more: svg("text", { class: "name halo", "text-anchor": "middle" }),
     };
-    node.group = svg("g", { class: "arm", role: "button", tabindex: "-1" }, node.box, node.cross, node.focus, node.ring, node.chosen, node.mark);
+    node.group = svg("g", { class: "arm", role: "button", tabindex: "-1" }, node.box, node.focus, node.ring, node.chosen, node.mark);
     node.label = svg("g", { class: "arm", "aria-hidden": "true" }, node.leader, node.name, node.more);
     for (const each of [node.group, node.label]) each.addEventListener("click", () => this.select(this.selected === arm.name ? null : arm.name));
     this.arms.append(node.group);
@@ -95,14 +96,14 @@ export class Plane {
 
   /**
    * @param {any} frame @param {any} picture @param {any[]} arms
-   * @param {{crosses: boolean, hideOut: boolean, selected: string|null, chosen: string|null, ceiling: number|null}} how
+   * @param {{regions: boolean, hideOut: boolean, selected: string|null, chosen: string|null, ceiling: number|null}} how
    */
   draw(frame, picture, arms, how) {
     this.selected = how.selected;
     const width = roomOf(this.root, 260), height = Math.round(width < 520 ? 0.95 * width : Math.min(0.68 * width, 660));
     const known = arms.filter((arm) => arm.mean !== null && arm.risk !== null && picture.begun);
     const shown = this.shown = known.filter((arm) => !how.hideOut || arm.verdict !== "out" || arm.name === how.selected);
-    set(this.root, { viewBox: `0 0 ${width} ${height}`, height, class: `${how.crosses ? "crosses" : "boxes"}${shown.length > CROWD ? " crowd" : ""}` });
+    set(this.root, { viewBox: `0 0 ${width} ${height}`, height, class: `${how.regions ? "regions" : "points"}${shown.length > CROWD ? " crowd" : ""}` });
     const spot = this.scales(frame, picture, shown, { width, height, left: width < 520 ? 50 : 58, right: 12, top: 10, bottom: 38 }, how);
     set(this.arms, { class: shown.length > STILL ? "" : "moves" });
     this.background(frame, picture, known, shown, spot, how);
@@ -117,10 +118,10 @@ export class Plane {
   /** The axes. @returns {any} */
   scales(frame, picture, shown, room, how) {
     const sure = new Set(shown.flatMap((arm, at) => arm.verdict === "in" || arm.verdict === "control" ? [at] : []));
-    const anew = this.kind !== `${how.hideOut}|${shown.length}`;
-    this.kind = `${how.hideOut}|${shown.length}`;
-    const acrossRange = limits(shown.map((arm) => arm.mean), shown.map((arm) => [arm.mean_low, arm.mean_high]), sure, frame.mean.possible);
-    let upRange = limits(shown.map((arm) => arm.risk), shown.map((arm) => frame.about_risk ? [arm.risk_low, arm.risk_high] : [arm.risk, arm.risk]), sure, frame.risk.possible);
+    const kind = `${how.hideOut}|${how.regions}|${shown.length}`, anew = this.kind !== kind;
+    this.kind = kind;
+    const acrossRange = limits(shown.map((arm) => arm.mean), shown.map((arm) => how.regions ? [arm.mean_low, arm.mean_high] : [arm.mean, arm.mean]), sure, frame.mean.possible);
+    let upRange = limits(shown.map((arm) => arm.risk), shown.map((arm) => how.regions && frame.about_risk ? [arm.risk_low, arm.risk_high] : [arm.risk, arm.risk]), sure, frame.risk.possible);
     for (const value of [how.ceiling, ...picture.lines.filter(([mean]) => mean === 0).map(([, risk, at]) => at / risk)])
       if (value !== null && Number.isFinite(value)) upRange = [Math.min(upRange[0], value - 0.03 * (upRange[1] - upRange[0])), Math.max(upRange[1], value + 0.03 * (upRange[1] - upRange[0]))];
     this.range = [steady(this.range?.[0], acrossRange, anew), steady(this.range?.[1], upRange, anew)];
@@ -144,6 +145,7 @@ export class Plane {
     const clamp = (value, from, to) => Math.max(from, Math.min(to, value));
     const whole = corners.length ? [[side > 0 ? left : right, corners[0][1]], ...corners, [corners[corners.length - 1][0], worst]] : [];
     set(this.stairs, { d: path(whole.map(([mean, risk]) => [x(clamp(mean, left, right)), y(clamp(risk, bottom, top))])) });
+    set(this.worse, { d: whole.length ? `${path([...whole, [side > 0 ? left : right, worst]].map(([mean, risk]) => [x(clamp(mean, left, right)), y(clamp(risk, bottom, top))]))}Z` : "M0 0" });
     const lines = picture.lines.flatMap(([ofMean, ofRisk, value, words]) => {
       if (ofRisk === 0) return [[value / ofMean, bottom, value / ofMean, top, words]];
       const at = (mean) => (value - ofMean * mean) / ofRisk;
@@ -160,8 +162,13 @@ export class Plane {
     set(this.ceiling, { visibility: ceiling === null ? "hidden" : null, x1: room.left, x2: far, y1: ceiling ?? 0, y2: ceiling ?? 0 });
     set(this.ceilingText, { visibility: ceiling === null ? "hidden" : null, x: far - 4, y: Math.max((ceiling ?? 0) - 4, room.top + 10) });
     say(this.ceilingText, how.ceiling === null ? "" : `${frame.risk.turned ? "at least" : "at most"} ${brief(how.ceiling)}`);
-    const one = known.find((arm) => arm.name === how.selected), other = known.find((arm) => arm.name === one?.beaten_by);
-    set(this.joins, one && other ? { visibility: null, x1: x(broughtInside(one.mean, this.range[0])[0]), y1: y(broughtInside(one.risk, this.range[1])[0]), x2: x(broughtInside(other.mean, this.range[0])[0]), y2: y(broughtInside(other.risk, this.range[1])[0]) } : { visibility: "hidden" });
+    const there = new Map(known.map((arm) => [arm.name, arm])), dropped = shown.filter((arm) => !arm.returned && there.has(arm.beaten_by) && (shown.length <= STILL || arm.name === how.selected));
+    const spot = (arm) => [x(broughtInside(arm.mean, this.range[0])[0]), y(broughtInside(arm.risk, this.range[1])[0])];
+    const arrows = pool(this.arrows, dropped.length, () => svg("line", { class: "arrow", "marker-end": "url(#head)" }));
+    dropped.forEach((arm, at) => {
+      const [x1, y1] = spot(arm), [x2, y2] = spot(there.get(arm.beaten_by)), long = Math.hypot(x2 - x1, y2 - y1) || 1, part = Math.max(0, 1 - 9 / long);
+      set(arrows[at], { x1: tenth(x1), y1: tenth(y1), x2: tenth(x1 + part * (x2 - x1)), y2: tenth(y1 + part * (y2 - y1)), class: `arrow${arm.name === how.selected ? " selected" : ""}` });
+    });
     const epsilon = picture.epsilon, wide = epsilon ? Math.abs(x(left + epsilon) - x(left)) : 0;
     const told = shown.length && wide >= 4 && wide < (far - room.left) / 2;
     set(this.size, { visibility: told ? null : "hidden", d: `M${far - 8 - wide} ${room.top + 4}v8M${far - 8 - wide} ${room.top + 8}h${wide}M${far - 8} ${room.top + 4}v8` });
@@ -183,8 +190,7 @@ export class Plane {
     set(node.group, { class: `arm ${verdict}${arm.returned ? " returned" : ""}${selected}`, display: null, "aria-pressed": selected ? "true" : "false" });
     const key = `${arm.pulls}|${arm.mean}|${verdict}|${arm.sure}|${arm.why}|${arm.mean_low}|${arm.risk_low}`;
     if (node.key !== key) { node.key = key; set(node.group, { "aria-label": describe(arm, picture, frame) }); }
-    if (how.crosses) set(node.cross, { visibility: beyond ? "hidden" : null, d: `M${left} ${cy}L${end} ${cy}M${cx} ${top}L${cx} ${bottom}` });
-    else set(node.box, { visibility: beyond ? "hidden" : null, x: left, y: top, width: tenth(Math.max(end - left, 1)), height: tenth(Math.max(bottom - top, 1)) });
+    set(node.box, { visibility: beyond || !how.regions ? "hidden" : null, x: left, y: top, width: tenth(Math.max(end - left, 1)), height: tenth(Math.max(bottom - top, 1)) });
     const turn = beyond ? ` rotate(${Math.atan2(right, frame.risk.turned ? -above : above) * 180 / Math.PI})` : "";
     set(node.mark, { d: beyond ? SHAPES.beyond : SHAPES[verdict], transform: `translate(${cx} ${cy})${turn}` });
     set(node.focus, { cx, cy });
@@ -206,9 +212,7 @@ export class Plane {
     });
     const markers = placed.map(({ cx, cy }) => /** @type {any} */ ([cx - 7, cy - 7, cx + 7, cy + 7]));
     const labels = named.map((at, rank) => ({ text: texts[rank].name, x: placed[at].cx, y: placed[at].cy, width: Math.max(widthOf(texts[rank].name, FONT), widthOf(texts[rank].more, FONT)) + 2, height: texts[rank].more ? 29 : 15, dispensable: first(at) === 3, marker: markers[at] }));
-    const lines = placed.flatMap(({ cx, cy, box: [left, top, end, bottom], beyond }) => beyond ? [] : how.crosses
-      ? [[left, cy - 1, end, cy + 1], [cx - 1, top, cx + 1, bottom]]
-      : [[left, top - 1, end, top + 1], [left, bottom - 1, end, bottom + 1], [left - 1, top, left + 1, bottom], [end - 1, top, end + 1, bottom]]);
+    const lines = placed.flatMap(({ box: [left, top, end, bottom], beyond }) => beyond || !how.regions ? [] : [[left, top - 1, end, top + 1], [left, bottom - 1, end, bottom + 1], [left - 1, top, left + 1, bottom], [end - 1, top, end + 1, bottom]]);
     const found = place(labels, [room.left, room.top, far, low], markers, /** @type {any} */ (lines), shown.length > CROWD);
     const where = new Map(named.map((at, rank) => [at, rank]));
     shown.forEach((arm, at) => {
@@ -228,7 +232,7 @@ export class Plane {
 /** An arm in words. @param {any} arm @param {any} picture @param {any} frame */
 export function describe(arm, picture, frame) {
   if (arm.mean === null) return `${arm.name}: no trials yet`;
-  const { mean, risk } = picture.digits;
+  const { mean, risk } = picture.digits, error = (value) => value === null ? "" : ` ± ${brief(value)}`;
   const sure = [arm.verdict, arm.sure, arm.why].filter(Boolean).join(", ");
-  return `${arm.name}: ${sure}. Mean ${write(arm.mean, mean)}, ${interval(arm.mean_low, arm.mean_high, mean)}; ${frame.risk.label} ${write(arm.risk, risk)}, ${interval(arm.risk_low, arm.risk_high, risk)}; ${count(arm.pulls)} trials.`;
+  return `${arm.name}: ${sure}. Mean ${write(arm.mean, mean)}${error(arm.se)}${frame.about_risk ? `, ${frame.risk.label} ${write(arm.risk, risk)}${error(arm.risk_se)}` : ""}; ${count(arm.pulls)} trials.`;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// How far it is: the doubt and the tolerance that it must fall below, or the arms that are not proved yet; with a forecast.
+// How far it is: the uncertainty and the tolerance that it must fall below, or the arms that are not proved yet; with a forecast.
 import { axes, path } from "./axes.js";
 import { say, set, show, svg, widthOf as roomOf } from "./dom.js";
 import { brief, count, roundUp } from "./format.js";
@@ -78,7 +78,7 @@ export class Progress {
     const main = past.doubt.map((each) => each === null ? null : (least = Math.min(least, Math.max(each, 0))));
     const axis = logTicks(low, high);
     this.doubt.draw({ told: past.told, main, faint: past.doubt, goal: epsilon, goalWords: epsilon ? `tolerance ${brief(epsilon)}` : "", end: pairs ? null : end, endWords: pairs ? "" : endWords, height: pairs ? 150 : 210, steps: false,
-      up: { low, high, at: axis, label: "doubt", log: true, text: (value) => String(Number(value.toPrecision(2))) } });
+      up: { low, high, at: axis, label: "uncertainty", log: true, text: (value) => String(Number(value.toPrecision(2))) } });
   }
 }
 
@@ -89,7 +89,7 @@ const coarse = (number) => { const unit = 10 ** Math.max(String(number).length -
 function words(frame, picture, past, enough) {
   if (frame.goal.kind === "budget") return picture.done ? "The budget is used." : `${picture.standing}.`;
   if (!enough) return !picture.begun ? "Not enough yet: each arm needs its first trials." : past.complete ? "There is only one moment to show so far." : "Reading how it came here.";
-  const so = picture.least === null ? "" : `The least doubt so far is ${roundUp(Math.max(picture.least, 0))}${picture.epsilon ? `, the tolerance ${brief(picture.epsilon)}` : ""}. `;
+  const so = picture.least === null ? "" : `The least uncertainty so far is ${roundUp(Math.max(picture.least, 0))}${picture.epsilon ? `, the tolerance ${brief(picture.epsilon)}` : ""}. `;
   if (picture.unproved !== null) return `${picture.done ? "" : `${picture.standing[0].toUpperCase()}${picture.standing.slice(1)}; it ends when it is missing for none. `}${so}`;
-  return `${so}It ends when the doubt is below the tolerance${picture.done ? "" : "; dotted is what is expected"}.`;
+  return `${so}It ends when the uncertainty is below the tolerance${picture.done ? "" : "; dotted is what is expected"}.`;
 }

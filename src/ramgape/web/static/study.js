@@ -10,6 +10,7 @@ import { follow } from "./live.js";
 import { Failures, Trials } from "./logs.js";
 import { icon, tellState } from "./marks.js";
 import { Plane, describe } from "./plane.js";
+import { Rows } from "./rows.js";
 import { Progress } from "./progress.js";
 import { savePng, saveSvg } from "./save.js";
 import { Shares } from "./shares.js";
@@ -24,7 +25,7 @@ const path = `/studies/${number}`;
 /** All that is known. @type {any} */
 export const known = { frame: null, picture: null, arms: [], past: { told: [], doubt: [], unproved: [], arms: [], pulls: [], spent: null }, selected: null, at: 0, tab: "trials" };
 
-const plane = new Plane(byId("plane"), select);
+const plane = new Plane(byId("plane"), select), rows = new Rows(byId("rows-picture"), select);
 const table = new Arms(byId("arms-head"), byId("arms-rows"), byId("arms-more"), select);
 const progress = new Progress({ doubt: byId("doubt"), open: byId("open"), words: byId("progress-words") });
 const shares = new Shares(byId("shares"));
@@ -56,6 +57,8 @@ function takeFrame(frame) {
   for (const [id, file] of [["save-csv", "/export.csv"], ["save-json", ""], ["save-report", "/report.html"]]) byId(id).href = `${API}${path}${file}`;
   byId("save-json").download = `${slug()}.json`;
   if (!known.picture) fillTiles([["Arms", count(frame.arms.length), ""], ["Asked for", frame.goal.words, ""]]);
+  for (const [id, shown] of [["plane-place", frame.drawn === "plane"], ["regions-label", frame.drawn === "plane"]]) show(byId(id), shown);
+  say(byId("plane-title"), frame.drawn === "plane" ? "Mean and risk" : frame.control ? "Against the control" : "Compared");
   soon();
 }
 
@@ -100,9 +103,9 @@ function drawTiles(frame, picture) {
   const still = picture.done ? "none" : picture.expected ? `${picture.expected[1] ? "over" : "about"} ${count(rough(picture.expected[0]))}` : picture.begun ? "…" : "not known yet";
   const rows = [
     ["Trials", count(picture.told), picture.late ? `${count(picture.late)} after the end, not counted` : ""],
-    ["Under way", count(picture.pending), picture.done && picture.pending ? "given back when their leases end" : ""],
+    ["In progress", count(picture.pending), picture.done && picture.pending ? "given back when their leases end" : ""],
     ["Failed", count(picture.failed), picture.given_up ? `${count(picture.given_up)} given up` : ""],
-    ...(frame.goal.kind === "budget" ? [] : [["Doubt", picture.doubt === null ? "not known yet" : roundUp(Math.max(picture.doubt, 0)), picture.epsilon ? `tolerance ${brief(picture.epsilon)}` : ""]]),
+    ...(frame.goal.kind === "budget" ? [] : [["Uncertainty", picture.doubt === null ? "not known yet" : roundUp(Math.max(picture.doubt, 0)), picture.epsilon ? `tolerance ${brief(picture.epsilon)}` : ""]]),
     ["Expected still", still, ""],
     ...(picture.spent === null ? [] : [["Spent", brief(picture.spent), picture.spend ? `of ${brief(picture.spend)}` : ""]]),
     ["In, open, out", `${counts.in} / ${counts.open} / ${counts.out}`, ""],
@@ -194,15 +197,17 @@ export function draw() {
   drawCallouts(picture);
   drawProved(picture);
   show(byId("not-yet"), !picture.begun);
-  show(byId("plane-place"), picture.begun);
+  show(byId("plane-place"), picture.begun && frame.drawn === "plane");
+  show(byId("rows-place"), picture.begun && frame.drawn === "rows");
   if (!picture.begun) say(byId("not-yet"), `Not enough yet: every arm needs its first trials before anything can be drawn. ${count(arms.filter((arm) => !arm.pulls).length)} of ${plural(arms.length, "arm")} had none so far.`);
-  else plane.draw(frame, picture, arms, { crosses: byId("crosses").checked, hideOut: byId("hide-out").checked, selected: known.selected, chosen: choose.chosen, ceiling: choose.ceiling });
+  else if (frame.drawn === "rows") rows.draw(frame, picture, arms, { hideOut: byId("hide-out").checked, selected: known.selected });
+  else plane.draw(frame, picture, arms, { regions: byId("regions").checked, hideOut: byId("hide-out").checked, selected: known.selected, chosen: choose.chosen, ceiling: choose.ceiling });
   const chosen = arms.find((arm) => arm.name === known.selected);
-  say(byId("told"), chosen ? describe(chosen, picture, frame) : picture.begun ? "Each box is what is known of an arm: the smaller, the more. Click one, or a row of the table, to read more." : "");
+  say(byId("told"), chosen ? describe(chosen, picture, frame) : picture.begun ? frame.drawn === "rows" ? "Lines are 95% intervals, each by itself. Click an arm, or a row of the table, to read more." : byId("regions").checked ? "Each box holds with all others at once; overlap is fine: arms are compared directly." : "An arrow goes from each dropped arm to one that is kept in its favor. Click an arm, or a row of the table, to read more." : "");
   choose.draw(frame, arms);
   show(byId("share-meter"), picture.share !== null);
   if (picture.share !== null && known.share !== picture.share) { known.share = picture.share; byId("share-done").style.width = perCent(picture.share).replace(" ", ""); }
-  say(byId("progress-title"), frame.goal.kind === "budget" ? "How far it is" : "Doubt and tolerance");
+  say(byId("progress-title"), frame.goal.kind === "budget" ? "How far it is" : "Uncertainty and tolerance");
   progress.draw(frame, picture, past);
   show(byId("money-label"), Boolean(past.spent));
   shares.draw(past, byId("money").checked && past.spent ? "spent" : "pulls");
@@ -230,14 +235,16 @@ function drawTab() {
 
 const slug = () => `${known.frame?.name ?? "study"}`.replace(/[^\w.-]+/g, "-");
 
+const drawing = () => byId(known.frame?.drawn === "rows" ? "rows-picture" : "plane");
+
 function begin() {
-  for (const id of ["crosses", "hide-out"]) {
+  for (const id of ["regions", "hide-out"]) {
     byId(id).checked = kept(id) === "yes";
     byId(id).addEventListener("change", () => { kept(id, byId(id).checked ? "yes" : "no"); soon(); });
   }
   byId("money").addEventListener("change", soon);
-  byId("save-svg").addEventListener("click", () => saveSvg(byId("plane"), slug(), known.picture?.title ?? ""));
-  byId("save-png").addEventListener("click", () => savePng(byId("plane"), slug(), known.picture?.title ?? ""));
+  byId("save-svg").addEventListener("click", () => saveSvg(drawing(), slug(), known.picture?.title ?? ""));
+  byId("save-png").addEventListener("click", () => savePng(drawing(), slug(), known.picture?.title ?? ""));
   byId("share").addEventListener("click", () => copy(byId("share"), location.href));
   tabs(byId("tabs"), (name) => { known.tab = name; trials.version = failures.version = -1; drawTab(); });
   onResize(soon);
