@@ -465,3 +465,27 @@ def test_mean_and_risk_of_two_values_ask_nothing_new() -> None:
     for pull, noted in ((lambda arm: {"x": float(rng.random() < 0.5)}, True), (lambda arm: {"x": rng.random()}, False)):
         result = ramgape.identify(pull, ["a", "b"], objectives=objectives, max_trials=200, **options)
         assert any("all values of x are 0 or 1" in note for note in result.notes) == noted
+
+
+def test_what_is_proved_after_a_budget_is_said_if_it_tells_arms_apart() -> None:
+    pull = {"a": (0.9, 0.1), "b": (0.2, 0.9), "c": (0.1, 0.1)}
+    seen = set()
+    for budget in (30, 2_000):
+        rng = np.random.default_rng(1)
+        result = ramgape.identify(
+            lambda arm, rng=rng: {name: float(rng.random() < p) for name, p in zip("xy", pull[arm], strict=True)},
+            list(pull),
+            outcomes={"x": (0, 1), "y": (0, 1)},
+            objectives=["x", "y"],
+            epsilon={"x": 0.1, "y": 0.1},
+            budget=budget,
+        )
+        spread = {name: max(arm.objectives[f"mean({name})"].estimate for arm in result.arms) for name in "xy"}
+        if result.certified is None:
+            assert (result.status, result.sentence.startswith("Best guess: ")) == ("best guess", True)
+        else:
+            assert min(result.certified.tolerance[f"mean({name})"] - spread[name] for name in "xy") < 0.0
+            assert (result.status, result.sentence.startswith("Keep ")) == ("certified", True)
+            assert "% sure)" in result.sentence
+        seen.add(result.status)
+    assert seen == {"best guess", "certified"}

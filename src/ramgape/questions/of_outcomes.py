@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -66,111 +66,115 @@ class Plan(NamedTuple):
     column: int
 
 
-class Pairs:
-    """Claims that arms are ahead of others in some columns, and the largest level at which each was verified.
+class Claims:
+    """Claims in some columns, and the largest level at which each was verified.
+
+    Args:
+        shape: Of the arms that a claim is about.
+        columns: The columns.
+        weak: For which of them a tie will do: those that are known.
+    """
+
+    def __init__(self, shape: tuple[int, ...], columns: list[int], weak: Mask | None) -> None:
+        self.columns, self.weak = columns, np.zeros(len(columns), bool) if weak is None else weak
+        self.proved = np.full((*shape, len(columns)), -np.inf)
+        self.looked = np.zeros_like(self.proved)  # what a claim promised when it was last looked at in vain
+
+    def _promises(self, seen: Seen, lead: Floats, errors: Floats, sure: Floats, level: Any) -> Floats:
+        """How nearly each claim is proved; infinite for what is.
+
+        Args:
+            seen: What is known.
+            lead: By how much each is true by the estimates, with the squared error of that.
+            errors: These errors.
+            sure: By how much each is true by the boxes at least.
+            level: What each needs; a number, or an array that fits.
+        """
+        known = seen.known[self.columns]
+        if seen.by_budget:
+            held = np.where(np.where(self.weak, lead >= 0.0, lead > 0.0), np.inf, 0.0)
+            return np.asarray(np.where(known, held, weight(lead, errors)))
+        certain = np.where(self.weak, sure >= 0.0, sure > 0.0)
+        with np.errstate(invalid="ignore"):
+            found = certainty(lead, errors) / (2.0 * np.maximum(level, 1e-9))
+        found = np.where(known, 0.0, found)  # what is known is decided by the numbers alone
+        return np.asarray(np.where(certain | (self.proved >= level), np.inf, found))
+
+    def _verify(self, claim: tuple[int, ...], level: float, promise: float, prove: Callable[[], bool]) -> bool:
+        """Ask for the proof of a claim that promises so much, and remember it."""
+        if self.proved[claim] >= level:
+            return True
+        if promise < HOPELESS or promise < MORE * self.looked[claim]:
+            return False
+        self.looked[claim] = promise
+        if not prove():
+            return False
+        self.proved[claim] = level
+        return True
+
+
+class Pairs(Claims):
+    """Claims that arms are ahead of others in some columns.
 
     Args:
         count: K.
-        columns: The columns.
-        margins: An arm may be so far behind, for each of them.
+        columns, weak: As for `Claims`.
+        margins: An arm may be so far behind, for each of the columns.
         factors: What the other arm's value is multiplied by.
-        weak: For which of them a tie will do: those that are known.
     """
 
     def __init__(
         self, count: int, columns: list[int], margins: Floats, weak: Mask | None = None, factors: Floats | None = None
     ) -> None:
-        self.columns, self.margins = columns, np.asarray(margins, float)
-        self.weak = np.zeros(len(columns), bool) if weak is None else weak
+        super().__init__((count, count), columns, weak)
+        self.margins = np.asarray(margins, float)
         self.factors = np.ones(len(columns)) if factors is None else factors
-        self.proved = np.full((count, count, len(columns)), -np.inf)
-        self.looked = np.zeros_like(self.proved)  # what a claim promised when it was last looked at in vain
 
     def promise(self, seen: Seen, level: Any) -> Floats:
-        """float[i, j, column]: how nearly each claim is proved; infinite for what is.
-
-        Args:
-            seen: What is known.
-            level: What each claim needs; a number, or an array that fits.
-        """
+        """float[i, j, column]: how nearly each claim is proved; infinite for what is."""
         value, error = seen.estimate[:, self.columns], seen.error[:, self.columns]
         lead = value[:, None] - self.factors * value[None] + self.margins
         errors = error[:, None] + self.factors * self.factors * error[None]
-        known = seen.known[self.columns]
-        if seen.by_budget:
-            sure = np.where(self.weak, lead >= 0.0, lead > 0.0)
-            found = np.where(known, np.where(sure, np.inf, 0.0), weight(lead, errors))
-        else:
-            low, high = seen.low[:, self.columns], seen.high[:, self.columns]
-            with np.errstate(invalid="ignore"):
-                sure = low[:, None] - self.factors * high[None] + self.margins
-            certain = np.where(self.weak, sure >= 0.0, sure > 0.0)
-            with np.errstate(invalid="ignore"):
-                found = certainty(lead, errors) / (2.0 * np.maximum(level, 1e-9))
-            found = np.where(known, 0.0, found)  # what is known is decided by the numbers alone
-            found = np.where(certain | (self.proved >= level), np.inf, found)
+        with np.errstate(invalid="ignore"):
+            sure = seen.low[:, self.columns][:, None] - self.factors * seen.high[:, self.columns][None] + self.margins
+        found = self._promises(seen, lead, errors, sure, level)
         found[np.arange(len(found)), np.arange(len(found))] = np.inf
         return found
 
     def verify(self, proofs: Proofs, one: int, other: int, place: int, level: float, promise: float) -> bool:
-        """Ask for the proof of a claim that promises so much, and remember it."""
-        if self.proved[one, other, place] >= level:
-            return True
-        if promise < HOPELESS or promise < MORE * self.looked[one, other, place]:
-            return False
-        self.looked[one, other, place] = promise
-        margin, factor = float(self.margins[place]), float(self.factors[place])
-        if not proofs.ahead(one, other, self.columns[place], margin, level, factor):
-            return False
-        self.proved[one, other, place] = level
-        return True
+        """Whether a claim is proved, which is looked for if it promises enough."""
+        margin, factor, column = float(self.margins[place]), float(self.factors[place]), self.columns[place]
+        return self._verify(
+            (one, other, place), level, promise, lambda: proofs.ahead(one, other, column, margin, level, factor)
+        )
 
 
-class Singles:
-    """Claims that arms are above values (side 1), or below them (-1), in some columns; likewise.
+class Singles(Claims):
+    """Claims that arms are above values (side 1), or below them (-1), in some columns.
 
     Args:
         count: K.
-        columns: The columns.
-        values: The values, one for each of them.
+        columns, weak: As for `Claims`; the value itself will do.
+        values: The values, one for each of the columns.
         side: Of the values.
-        weak: For which of them the value itself will do: those that are known.
     """
 
     def __init__(self, count: int, columns: list[int], values: Floats, side: float, weak: Mask | None = None) -> None:
-        self.columns, self.values, self.side = columns, np.asarray(values, float), side
-        self.weak = np.zeros(len(columns), bool) if weak is None else weak
-        self.proved = np.full((count, len(columns)), -np.inf)
-        self.looked = np.zeros_like(self.proved)
+        super().__init__((count,), columns, weak)
+        self.values, self.side = np.asarray(values, float), side
 
     def promise(self, seen: Seen, level: float) -> Floats:
         """float[i, column]: how nearly each claim is proved; infinite for what is."""
         if not self.columns:
             return np.zeros((len(seen.pulls), 0))
         lead = self.side * (seen.estimate[:, self.columns] - self.values)
-        if seen.by_budget:
-            sure = np.where(self.weak, lead >= 0.0, lead > 0.0)
-            decided = np.where(sure, np.inf, 0.0)
-            return np.asarray(np.where(seen.known[self.columns], decided, weight(lead, seen.error[:, self.columns])))
-        end = (seen.low if self.side > 0.0 else seen.high)[:, self.columns]
-        sure = self.side * (end - self.values)
-        certain = np.where(self.weak, sure >= 0.0, sure > 0.0)
-        with np.errstate(invalid="ignore"):
-            found = certainty(lead, seen.error[:, self.columns]) / (2.0 * max(level, 1e-9))
-        found = np.where(seen.known[self.columns], 0.0, found)
-        return np.asarray(np.where(certain | (self.proved >= level), np.inf, found))
+        sure = self.side * ((seen.low if self.side > 0.0 else seen.high)[:, self.columns] - self.values)
+        return self._promises(seen, lead, seen.error[:, self.columns], sure, level)
 
     def verify(self, proofs: Proofs, arm: int, place: int, level: float, promise: float) -> bool:
-        """Ask for the proof of a claim that promises so much, and remember it."""
-        if self.proved[arm, place] >= level:
-            return True
-        if promise < HOPELESS or promise < MORE * self.looked[arm, place]:
-            return False
-        self.looked[arm, place] = promise
-        if not proofs.beyond(arm, self.columns[place], float(self.values[place]), self.side, level):
-            return False
-        self.proved[arm, place] = level
-        return True
+        """Whether a claim is proved, which is looked for if it promises enough."""
+        column, value = self.columns[place], float(self.values[place])
+        return self._verify((arm, place), level, promise, lambda: proofs.beyond(arm, column, value, self.side, level))
 
 
 @dataclass
@@ -205,10 +209,10 @@ class Asked(ABC):
         """What was proved, and what was looked at in vain: arrays to be read, or written when a search goes on."""
         return [table for claims in self._claims() for table in (claims.proved, claims.looked)]
 
-    def _claims(self) -> Iterator[Pairs | Singles]:
+    def _claims(self) -> Iterator[Claims]:
         for value in vars(self).values():
             for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, Pairs | Singles):
+                if isinstance(each, Claims):
                     yield each
 
     @abstractmethod
@@ -344,11 +348,8 @@ class ParetoOf(Asked):
         if not near.any():
             return answer
         # One that ties in a fixed column was left out on purpose: a cover is at hand.
-        near &= ~(self.thin & self._front(seen) & ~answer)
+        near &= ~(self.thin & front_of(seen, keeps_limits(seen)))
         return np.asarray(answer | near)
-
-    def _front(self, seen: Seen) -> Mask:
-        return front_of(seen, keeps_limits(seen))
 
     def _claim(
         self,

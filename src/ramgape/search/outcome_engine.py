@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import cached_property
 from typing import Any
 
@@ -162,7 +163,7 @@ class OutcomeEngine(Engine):
         assert isinstance(other, OutcomeEngine)
         other.__dict__.pop("rule", None)
         other.lanes = [lane.copy() for lane in self.lanes]
-        other.asked = _copied(self.asked)
+        other.asked = deepcopy(self.asked)
         other.told, other._missing = list(self.told), self._missing.copy()
         other.watches = [watch.copy() for watch in self.watches]
         other._plan = None
@@ -513,10 +514,3 @@ class OutcomeEngine(Engine):
         for lane in self.lanes:
             lane.reload()
         self._plan = None
-
-
-def _copied(question: Asked) -> Asked:
-    """The same question, with proofs of its own."""
-    from copy import deepcopy
-
-    return deepcopy(question)

@@ -462,15 +462,17 @@ def _proved(engine: OutcomeEngine, answer: Mask, reason: str, complete: bool) ->
 
 
 def _factor(engine: OutcomeEngine, seen: Seen, answer: Mask, reason: str, complete: bool) -> float | None:
-    """What is proved, in multiples of the tolerances; None where nothing is."""
+    """What is proved, in multiples of the tolerances; None where nothing is, or nothing that tells arms apart."""
     if complete:
         return 0.0
     if reason == "confidence":
         return 1.0 if engine.common_epsilon else 0.0
     if not engine.ready or not isinstance(engine.asked, ParetoOf) or not engine.common_epsilon:
         return None
-    found = certified_factor(seen, answer, 100.0)
-    return None if found is None else float(f"{found * 1.0005:.4g}")
+    found, d = certified_factor(seen, answer, 100.0), engine.asked.objectives
+    if found is None or (found * engine.asked.epsilon[:d] > np.ptp(seen.estimate[:, :d], axis=0)).all():
+        return None  # any answer is right by more than all differences
+    return float(f"{found * 1.0005:.4g}")
 
 
 def _equal_values(engine: OutcomeEngine) -> str:
@@ -762,7 +764,7 @@ def answer_sentence(
         for name, inside, why in zip(spec.names, answer.tolist(), reasons, strict=True)
         if not inside and name != control
     ]
-    claimed = reason in ("confidence", "complete")
+    claimed = reason in ("confidence", "complete") or (spec.goal == "budget" and factor is not None)
     guess = "" if claimed else "So far: " if reason == "open" else "Best guess: "
     limits = list_all([str(column.wish) for column in spec.constraints]) if spec.constraints else ""
     dropped = ""

@@ -589,7 +589,7 @@ class Result(Answered):
     def is_informative(self) -> bool:
         """Whether the certified tolerances are worth telling: the goal, or less than some difference between arms."""
         details = self.details
-        if details.certified_epsilon is None or details.stopped == "confidence":
+        if details.certified_epsilon is None or details.stopped == "confidence" or details.said:
             return details.certified_epsilon is not None
         in_risk = details.certified_risk_epsilon
         in_risk = details.certified_epsilon if in_risk is None else in_risk

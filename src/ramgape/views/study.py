@@ -129,7 +129,10 @@ def standing(report: Report) -> tuple[float | None, str]:
     if not budget:  # the search looks at most arms only now and then
         progress = replace(progress, doubt=report.doubt)
     words = state(progress, budget)
-    if report.done and not budget and math.isfinite(report.doubt):
+    if report.done and not budget and report.result.details.said:  # several outcomes, each in its unit
+        reached = report.result.goal_reached
+        words = "right up to the tolerances, as asked" if reached else "not proved up to the tolerances"
+    elif report.done and not budget and math.isfinite(report.doubt):
         found = f"right within {round_up(report.doubt)}" if report.doubt > 0.0 else "right"
         asked = f"within {progress.epsilon:g}" if progress.epsilon else "the exact answer"
         words = f"{found}, as asked" if report.result.goal_reached else f"{found}, {asked} was asked for"
