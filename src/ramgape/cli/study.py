@@ -30,8 +30,8 @@ class StudyCommands(CommandTable):
         "list": Line("study_show.list_studies", "List all studies.", EVERYDAY),
         "show": Line("study_show.show", "Show the progress and the answer of a study.", EVERYDAY),
         "answer": Line("study_show.front", "Print the names of the returned arms.", EVERYDAY),
-        "observe": Line("study_change.observe", "Record a trial made without asking.", EVERYDAY, NEGATIVE),
-        "extend": Line("study_change.extend", "Continue a study with a larger goal.", EVERYDAY),
+        "observe": Line("work.observe", "Record a trial made without asking.", EVERYDAY, NEGATIVE),
+        "extend": Line("work.extend", "Continue a study with a larger goal.", EVERYDAY),
         "work": Line("study_worker.work", "Make trials with a command until the study is done.", WORKERS),
         "ask": Line("work.ask", "Ask for the next trials.", WORKERS),
         "tell": Line("work.tell", "Tell the reward of a trial, or of many.", WORKERS, NEGATIVE),
@@ -42,9 +42,9 @@ class StudyCommands(CommandTable):
         "done": Line("work.done", "Check whether a study is done (exit code 0 or 1).", WORKERS),
         "import": Line("import_export.import_trials", "Import trials from a file.", ADMINISTRATION),
         "export": Line("import_export.export_trials", "Export all trials to a file.", ADMINISTRATION),
-        "add-arm": Line("study_change.add_arm", "Add an arm to a study.", ADMINISTRATION),
-        "retire": Line("study_change.retire", "Retire an arm, keeping its trials.", ADMINISTRATION),
-        "retry": Line("study_change.retry", "Try failed trials again.", ADMINISTRATION),
+        "add-arm": Line("work.add-arm", "Add an arm to a study.", ADMINISTRATION),
+        "retire": Line("work.retire", "Retire an arm, keeping its trials.", ADMINISTRATION),
+        "retry": Line("work.retry", "Try failed trials again.", ADMINISTRATION),
         "delete": Line("study_change.delete", "Delete a study with all its trials.", ADMINISTRATION),
     }
 

@@ -1,4 +1,4 @@
-"""The commands that a worker in a shell calls for every trial: ask, tell, exchange, fail, renew, release, done.
+"""The commands that workers in a shell call for every trial, and those that change a study.
 
 They are described once, in `VERBS`. `answer` reads them with argparse and imports as little as it can: for a study on a
 server neither typer nor NumPy, a tenth of a second in all. Calls for help, completions and mistakes go to typer, which
@@ -156,7 +156,7 @@ class Direct:
     def __init__(self, name: str, storage: str | None) -> None:
         from ramgape.studies.study import Study
 
-        self._study = Study.load(name, existing_storage(storage))
+        self.study = Study.load(name, existing_storage(storage))
 
     def exchange(
         self, told: Sequence[tuple[str | None, Json]], failed: Sequence[Json], backs: Sequence[str], wanted: Json
@@ -170,24 +170,24 @@ class Direct:
             rest = {name: value for name, value in given.items() if name != "pull"}
             if place is not None:
                 with located(place):
-                    checked_outcome(self._study.spec.search, Outcome(**rest))
+                    checked_outcome(self.study.spec.search, Outcome(**rest))
             answers.append((given["pull"], Outcome(**rest)))
         failures = [(each["pull"], each["reason"]) for each in failed]
-        found = self._study.exchange(answers, failed=failures, given_back=backs, **wanted)
+        found = self.study.exchange(answers, failed=failures, given_back=backs, **wanted)
         pulls = [{name: value for name, value in each._asdict().items() if value is not None} for each in found.pulls]
         return {"accepted": [each.accepted for each in found.answers], "pulls": pulls, "done": found.done}
 
     def renew(self, pulls: Sequence[str], lease: float | None) -> Json:
         """Renew leases."""
-        return {"renewed": self._study.renew(pulls, lease), "done": self.done()}
+        return {"renewed": self.study.renew(pulls, lease), "done": self.done()}
 
     def done(self) -> bool:
         """Whether the goal is reached."""
-        return self._study.done
+        return self.study.done
 
     def close(self) -> None:
         """Close the storage."""
-        self._study.close()
+        self.study.close()
 
 
 class OnServer:
@@ -236,7 +236,7 @@ class OnServer:
 
 
 NOTHING: Mapping[str, Any] = {"count": 0, "worker": None, "lease": None}
-Use = Callable[[Callable[[Any], Any]], Any]  # calls what it is given with the study, opened
+Use = Callable[..., Any]  # calls what it is given with the study, opened; `direct` where `Direct` is needed
 
 
 def _wanted(count: str, worker: str | None, lease: str) -> Json:
@@ -378,6 +378,92 @@ def done(use: Use, name: str, as_json: bool) -> int:
     return 0 if ended else FAILED
 
 
+# --- commands that change a study ------------------------------------------------------------------------------------
+
+
+def observe(
+    use: Use,
+    name: str,
+    arm: str,
+    reward: str | None,
+    reward_option: str | None,
+    outcomes: str | None,
+    price: str | None,
+    info: str | None,
+    as_json: bool,
+) -> None:
+    """Record a trial made without asking."""
+    (value,) = one_result(reward, reward_option, outcomes).values()
+    more = details(price, info)
+    answer = use(lambda opened: opened.study.observe(arm, value, **more), direct=True)
+    show_answer(answer.accepted, answer.done, {"arm": arm}, as_json)
+
+
+def retry(use: Use, name: str, as_json: bool) -> None:
+    """Try failed trials again.
+
+    Makes trials available that were given up after too many failures.
+    """
+    from ramgape.common.formatting import plural
+
+    count, done = use(lambda opened: (opened.study.retry(), opened.study.done), direct=True)
+    if as_json:
+        write_json({"retried": count, "done": done})
+    else:
+        write_line(f"{plural(count, 'trial is', 'trials are')} available again.")
+
+
+def extend(use: Use, name: str, epsilon: str | None, budget: str | None, spend: str | None, as_json: bool) -> None:
+    """Continue a study with a larger goal.
+
+    Pass a smaller epsilon, a larger budget, or more money. The study may be done or not.
+
+    [bold]ramgape study extend models --epsilon 0.01[/bold]
+
+    All trials count. Results say from then on that the study was extended.
+    """
+    from ramgape.options import OPTIONS
+    from ramgape.views.study import goal_of
+
+    asked = {"epsilon": epsilon, "budget": budget, "spend": spend}
+    given = {key: OPTIONS[key].kind.read(text, key) for key, text in asked.items() if text is not None}
+    more, result = use(lambda opened: (opened.study.extend(**given), opened.study.result(expect=False)), direct=True)
+    goal = result.goal
+    if as_json:
+        described = {"name": name, "epsilon": goal.epsilon, "budget": goal.budget, "done": not more}
+        write_json(described if goal.spend is None else {**described, "spend": goal.spend})
+        return
+    state = "the study goes on" if more else "its trials are enough for that already"
+    write_line(f"Goal now: {goal_of(result)}; {state}.")
+
+
+def add_arm(use: Use, name: str, arm: str, price: str | None, as_json: bool) -> None:
+    """Add an arm to a study.
+
+    The study must have been created with --expected-arms.
+    """
+    cost = parse_number(price, "price")
+    more, arms = use(lambda opened: (opened.study.add_arm(arm, price=cost), opened.study.arms), direct=True)
+    show_arms(arms, not more, as_json)
+
+
+def retire(use: Use, name: str, arm: str, as_json: bool) -> None:
+    """Retire an arm, keeping its trials."""
+    more, arms = use(lambda opened: (opened.study.retire(arm), opened.study.arms), direct=True)
+    show_arms(arms, not more, as_json)
+
+
+def show_arms(arms: Sequence[str], done: bool, as_json: bool) -> None:
+    """Print which arms there are now."""
+    from ramgape.common.formatting import list_names, plural
+
+    if as_json:
+        write_json({"arms": list(arms), "done": done})
+    else:
+        state = "the study is done" if done else "the study goes on"
+        write_line(f"{plural(len(arms), 'arm')}: {list_names(arms)}; {state}.")
+
+
 # --- how they are called ---------------------------------------------------------------------------------------------
 
 
@@ -422,6 +508,14 @@ BACK_HELP = "A trial that will not be made; repeatable."
 BACK = Word("given_back", "TRIAL", BACK_HELP, "--release", many=True)
 REASON = Word("reason", "TEXT", "What happened; `study show` prints it.", "--reason", "")
 PULLS = PULL._replace(name="pulls", metavar="TRIAL...", many=True)
+ARM = Word("arm", "ARM", "The arm.", required=True)
+NEW_ARM = ARM._replace(says="A name that no arm of the study has or had.")
+ARM_PRICE = PRICE._replace(says="What a trial of it costs, if the study has declared prices.")
+EPSILON = Word(
+    "epsilon", "NUMBER", "A smaller tolerance: a number, two for mean and risk, or a percentage.", "--epsilon"
+)
+BUDGET = Word("budget", "TRIALS", "A larger budget.", "--budget")
+SPEND = Word("spend", "NUMBER", "A higher limit on what the study spends.", "--spend")
 
 VERBS: Mapping[str, tuple[Callable[..., int | None], tuple[Word, ...]]] = {
     "ask": (ask, (NAME, COUNT, WORKER, LEASE)),
@@ -431,6 +525,11 @@ VERBS: Mapping[str, tuple[Callable[..., int | None], tuple[Word, ...]]] = {
     "release": (give_back, (NAME, PULL)),
     "renew": (renew, (NAME, PULLS, LEASE)),
     "done": (done, (NAME,)),
+    "observe": (observe, (NAME, ARM, REWARD, REWARD_OPTION, OUTCOMES, PRICE, INFO)),
+    "retry": (retry, (NAME,)),
+    "extend": (extend, (NAME, EPSILON, BUDGET, SPEND)),
+    "add-arm": (add_arm, (NAME, NEW_ARM, ARM_PRICE)),
+    "retire": (retire, (NAME, ARM)),
 }
 
 
@@ -481,9 +580,9 @@ def answer(arguments: Sequence[str]) -> int | None:
 def perform(verb: str, storage: str | None, name: str, **given: Any) -> int:
     """Do what a verb says, on the study that is meant, and give the exit code."""
 
-    def use(operate: Callable[[Any], Any]) -> Any:
+    def use(operate: Callable[[Any], Any], direct: bool = False) -> Any:
         url = storage_url(storage)
-        if is_remote(url):
+        if is_remote(url) and not direct:
             with suppress(SpecificationError, DataError), closing(OnServer(name, url)) as study:
                 return operate(study)
         with closing(Direct(name, storage)) as study:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ramgape.bounds import the_bound
 from ramgape.common.formatting import list_names, plural
@@ -27,10 +27,6 @@ from ramgape.studies.specification import ASKING_ORDER, StudySpec, read_outline
 from ramgape.studies.state import StudyState
 from ramgape.trials.progress import Progress, progress_of
 from ramgape.trials.remaining import expect_pulls
-
-if TYPE_CHECKING:
-    pass
-
 
 LAST_FAILURES = 5
 LAST_ANSWERS = 100  # of which a report says what was told with them
