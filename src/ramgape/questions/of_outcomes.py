@@ -49,7 +49,7 @@ class Proofs(Protocol):
         """Whether it is proved at this level that an arm is above a value (side 1), or below it (-1)."""
 
 
-class Plan(NamedTuple):
+class NextStep(NamedTuple):
     """What a question wants at one moment.
 
     Attributes:
@@ -216,7 +216,7 @@ class Asked(ABC):
                     yield each
 
     @abstractmethod
-    def plan(self, seen: Seen) -> Plan:
+    def plan(self, seen: Seen) -> NextStep:
         """The answer, and what it needs most."""
 
     @abstractmethod
@@ -322,7 +322,7 @@ class ParetoOf(Asked):
         np.fill_diagonal(covered, 0.0)
         return withstand, np.where(answer[:, None], covered, 0.0), safe, broken, outside
 
-    def plan(self, seen: Seen) -> Plan:
+    def plan(self, seen: Seen) -> NextStep:
         if not seen.by_budget:
             self.counts = np.full(self.count, self.count - 1) if self.shared else wrong_covers(seen)
         answer = self.answer_of(seen)
@@ -335,7 +335,7 @@ class ParetoOf(Asked):
         support = np.where(answer, inside, out)
         arm = least(support)
         unproved = support < np.inf
-        return Plan(answer, unproved, *self._claim(seen, arm, answer, withstand, covered, safe, broken, outside))
+        return NextStep(answer, unproved, *self._claim(seen, arm, answer, withstand, covered, safe, broken, outside))
 
     def with_easier(self, seen: Seen, answer: Mask, withstand: Floats, covered: Floats, safe: Floats) -> Mask:
         """The answer with arms that are beaten by so little that they need not be left out, where that is easier.
@@ -461,13 +461,13 @@ class BestOf(Asked):
         better[best] = False
         return answer.sum() == 1 and not bool(breaks[best] or (better & keeps).any())
 
-    def plan(self, seen: Seen) -> Plan:
+    def plan(self, seen: Seen) -> NextStep:
         answer, levels = self.answer_of(seen), self.levels
         unsafe = self.unsafe.promise(seen, levels.unsafe)
         broken = unsafe.max(axis=1, initial=0.0)
         if not answer.any():
             arm = least(broken)
-            return Plan(answer, broken < np.inf, arm, -1, self.limits[int(unsafe[arm].argmax())])
+            return NextStep(answer, broken < np.inf, arm, -1, self.limits[int(unsafe[arm].argmax())])
         best = int(answer.argmax())
         ahead = self.aheads.promise(seen, levels.withstand)[best, :, 0]
         safe = self.safe.promise(seen, levels.safe)[best]
@@ -476,10 +476,10 @@ class BestOf(Asked):
         arm = least(support)
         unproved = support < np.inf
         if arm == best:
-            return Plan(answer, unproved, best, -1, self.limits[least(safe)] if len(safe) else 0)
+            return NextStep(answer, unproved, best, -1, self.limits[least(safe)] if len(safe) else 0)
         if ahead[arm] >= broken[arm]:
-            return Plan(answer, unproved, best, arm, 0)
-        return Plan(answer, unproved, arm, -1, self.limits[int(unsafe[arm].argmax())])
+            return NextStep(answer, unproved, best, arm, 0)
+        return NextStep(answer, unproved, arm, -1, self.limits[int(unsafe[arm].argmax())])
 
     def verify(self, seen: Seen, proofs: Proofs, *, anew: bool = False) -> None:
         answer, levels = self.answer_of(seen), self.levels
@@ -537,12 +537,12 @@ class TopOf(Asked):
         wrong = lead >= self.epsilon[0] if self.epsilon[0] > 0.0 else lead > 0.0
         return int(answer.sum()) == self.wanted and not bool(wrong)
 
-    def plan(self, seen: Seen) -> Plan:
+    def plan(self, seen: Seen) -> NextStep:
         answer = self.answer_of(seen)
         promise = np.where(answer[:, None] & ~answer[None], self.aheads.promise(seen, self.level)[:, :, 0], np.inf)
         unproved = np.minimum(promise.min(axis=0), promise.min(axis=1)) < np.inf
         one, other = divmod(least(promise), self.count)
-        return Plan(answer, unproved, one, other, 0)
+        return NextStep(answer, unproved, one, other, 0)
 
     def verify(self, seen: Seen, proofs: Proofs, *, anew: bool = False) -> None:
         answer = self.answer_of(seen)
@@ -591,12 +591,12 @@ class AboveOf(Asked):
         wrong_out = value >= epsilon if epsilon > 0.0 else value > 0.0
         return not bool(np.where(answer, wrong_in, wrong_out).any())
 
-    def plan(self, seen: Seen) -> Plan:
+    def plan(self, seen: Seen) -> NextStep:
         undecided = self.verdicts() == 0
         index = np.sqrt(seen.pulls) * (np.abs(seen.estimate[:, 0]) + self.epsilon[0])
         waiting = undecided if undecided.any() and not seen.by_budget else np.ones(self.count, bool)
         arm = least(np.where(waiting, index, np.inf))
-        return Plan(self.answer_of(seen), undecided, arm, -1, 0)
+        return NextStep(self.answer_of(seen), undecided, arm, -1, 0)
 
     def verify(self, seen: Seen, proofs: Proofs, *, anew: bool = False) -> None:
         above, below = self.above.promise(seen, self.level), self.below.promise(seen, self.level)
@@ -646,7 +646,7 @@ class CheapestOf(Asked):
         near = quality >= quality.max() - self.rivals
         return answer.sum() == 1 and not bool(quality[best] <= quality.max() - self.within or (near & cheaper).any())
 
-    def plan(self, seen: Seen) -> Plan:
+    def plan(self, seen: Seen) -> NextStep:
         answer = self.answer_of(seen)
         best = int(answer.argmax())
         good = self.good.promise(seen, self.level)[best, :, 0]
@@ -667,10 +667,10 @@ class CheapestOf(Asked):
         unproved = (support < np.inf) | ((np.arange(self.count) == best) & bool((support < np.inf).any()))
         arm = least(support)
         if good[arm] <= other[arm]:
-            return Plan(answer, unproved, best, arm, 0)
+            return NextStep(answer, unproved, best, arm, 0)
         if dear[arm] >= served[arm] and dear[arm] > 0.0:
-            return Plan(answer, unproved, best, arm, 1)
-        return Plan(answer, unproved, int(reference[arm]), arm, 0)
+            return NextStep(answer, unproved, best, arm, 1)
+        return NextStep(answer, unproved, int(reference[arm]), arm, 0)
 
     def verify(self, seen: Seen, proofs: Proofs, *, anew: bool = False) -> None:
         best = int(self.answer_of(seen).argmax())
@@ -831,7 +831,7 @@ class BetterThanOf(Asked):
         answer[self.control] = False
         return answer
 
-    def plan(self, seen: Seen) -> Plan:
+    def plan(self, seen: Seen) -> NextStep:
         answer = self.answer_of(seen)
         met, missed = self.promises(seen)
         support = np.where(answer, met.min(axis=1), missed.max(axis=1))
@@ -841,7 +841,7 @@ class BetterThanOf(Asked):
         condition = self.conditions[place]
         other = -1 if condition.factor == 0.0 else self.control
         unproved = support < np.inf
-        return Plan(answer, unproved, arm, other, condition.column)
+        return NextStep(answer, unproved, arm, other, condition.column)
 
     def verify(self, seen: Seen, proofs: Proofs, *, anew: bool = False) -> None:
         met, missed = self.promises(seen)

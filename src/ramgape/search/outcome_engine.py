@@ -31,7 +31,7 @@ from ramgape.core.table import PROBLEM, PROVED, State, arm_columns, empty_memory
 from ramgape.core.turns import step
 from ramgape.errors import InvalidReward, require, shorten
 from ramgape.policies import policy_module
-from ramgape.questions.of_outcomes import Asked, Plan
+from ramgape.questions.of_outcomes import Asked, NextStep
 from ramgape.search.drift_check import DriftCheck
 from ramgape.search.engine import Engine
 from ramgape.search.lanes import MEAN, Lane
@@ -114,7 +114,7 @@ class OutcomeEngine(Engine):
         assert spec.outcomes is not None
         self._worst = tuple(spec.outcomes.worst)
         self._missing = np.zeros((len(spec.names), len(self._worst)), np.int64)  # trials without each of these
-        self._plan: Plan | None = None
+        self._plan: NextStep | None = None
         self._planned: tuple[int, int] = (-1, -1)
         super().__init__(spec, seed)
         self.sample = None
@@ -352,7 +352,7 @@ class OutcomeEngine(Engine):
             by_budget=spec.goal == "budget",
         )
 
-    def plan(self) -> Plan:
+    def plan(self) -> NextStep:
         """What the question wants now."""
         if self._plan is None:
             self._plan = self.asked.plan(self.seen())
@@ -376,7 +376,7 @@ class OutcomeEngine(Engine):
             return plan.one
         return self._divide(rows, seen, plan)
 
-    def _divide(self, rows: Rows, seen: Seen, plan: Plan) -> int:
+    def _divide(self, rows: Rows, seen: Seen, plan: NextStep) -> int:
         """Which of two arms to try: by what each contributes to the error of their comparison, for its price."""
         one, other, column = plan.one, plan.other, plan.column
         arms = rows.arms

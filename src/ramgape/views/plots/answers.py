@@ -16,7 +16,7 @@ from ramgape.common.plane import PlaneLine
 from ramgape.errors import printable
 from ramgape.views.content import is_turned, risk_axis, shows_plane
 from ramgape.views.plots import style
-from ramgape.views.plots.crosses import Asked, draw_crosses, show_as
+from ramgape.views.plots.crosses import PlaneOptions, draw_crosses, show_as
 from ramgape.views.plots.rows import Band, Line, Number, Panel, Row, draw_rows
 from ramgape.views.plots.window import ANYTHING, PossibleValues
 from ramgape.views.sentence import answer_sentence, choose_arms, decisive_place, is_claimed, stated_tolerance
@@ -90,7 +90,7 @@ def _draw_plane(result: Result, axes: Axes | None, regions: bool, width: float |
     arms = [_in_plane(result, arm) if several else _without_endless_risk(result, arm) for arm in result.arms]
     turned = result.objectives[1].direction == "maximize" if several else is_turned(arms)
     across, up = (words[:1].upper() + words[1:] for words in (axis_words(result, place)[0] for place in range(2)))
-    asked = Asked(
+    asked = PlaneOptions(
         direction=result.objectives[0].direction if several else details.direction,
         mean=across if several or result.reward_name or details.unit else "",
         risk=up if several else risk_axis(result),

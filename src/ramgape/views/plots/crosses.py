@@ -39,7 +39,7 @@ MOST_NAMES = 60  # and not more than this
 ARROWS = 80  # of more arms no arrows are drawn
 
 
-class Asked(NamedTuple):
+class PlaneOptions(NamedTuple):
     """What was asked of the arms.
 
     Attributes:
@@ -85,7 +85,7 @@ def draw_crosses(
     *,
     front: Collection[str] | None = None,
     labels: Mapping[str, str] | None = None,
-    asked: Asked = Asked(),  # noqa: B008 (it cannot change)
+    asked: PlaneOptions = PlaneOptions(),  # noqa: B008 (it cannot change)
     limits: Limits | None = None,
     panel: bool = False,
     marker_size: float | None = None,
@@ -153,12 +153,12 @@ def draw_crosses(
     )
 
 
-def _is_named(placed: Placed, number: int, returned: Collection[str], asked: Asked) -> bool:
+def _is_named(placed: Placed, number: int, returned: Collection[str], asked: PlaneOptions) -> bool:
     """Whether to write its name, among so many arms."""
     return number <= NAMED or any(placed.beyond) or placed.arm.name in {*returned, asked.control}
 
 
-def _stairs(arms: Sequence[ArmReport], asked: Asked, limits: Limits) -> list[Point]:
+def _stairs(arms: Sequence[ArmReport], asked: PlaneOptions, limits: Limits) -> list[Point]:
     """The front of the estimates, continued to the edges of the picture: the dominated region has no end."""
     stairs = pareto_stairs([(arm.mean, arm.risk) for arm in arms], asked.direction) if asked.stairs else []
     if not stairs:
@@ -167,7 +167,7 @@ def _stairs(arms: Sequence[ArmReport], asked: Asked, limits: Limits) -> list[Poi
     return [(worst_mean, stairs[0][1]), *stairs, (stairs[-1][0], limits[1][1])]
 
 
-def windows(arms: Sequence[ArmReport], asked: Asked = Asked()) -> Limits:  # noqa: B008 (it cannot change)
+def windows(arms: Sequence[ArmReport], asked: PlaneOptions = PlaneOptions()) -> Limits:  # noqa: B008 (it cannot change)
     """Limits of both axes in which these arms can be seen, but for a few far out; perhaps those of several panels."""
     drawn = _observed(arms)
     # What is in the answer is what the picture is about, wherever it is.
@@ -213,7 +213,7 @@ def _prepare_axes(axes: Axes, limits: Limits, turned: bool) -> None:
     style.readable_ticks(axes.yaxis, limits[1])
 
 
-def _label_axes(axes: Axes, asked: Asked) -> None:
+def _label_axes(axes: Axes, asked: PlaneOptions) -> None:
     # The vertical label is turned: its left arrow points down.
     paper, costs = asked.risk is None, asked.direction == "minimize"
     letter = " μ" if paper else ""
@@ -243,7 +243,7 @@ def show_as(axes: Axes, arms: Sequence[ArmReport]) -> None:
     axes.yaxis.set_major_formatter(turned)
 
 
-def _groups(arms: Sequence[ArmReport], asked: Asked) -> Iterator[tuple[style.Mark, str, list[ArmReport]]]:
+def _groups(arms: Sequence[ArmReport], asked: PlaneOptions) -> Iterator[tuple[style.Mark, str, list[ArmReport]]]:
     """The arms that look alike, how, and what the legend says of them."""
     for verdict, mark in style.MARKS.items():
         group = [arm for arm in arms if arm.verdict == verdict and arm.name != asked.control]
@@ -253,7 +253,7 @@ def _groups(arms: Sequence[ArmReport], asked: Asked) -> Iterator[tuple[style.Mar
         yield style.CONTROL, style.CONTROL.label, control
 
 
-def _draw_group(axes: Axes, arms: Sequence[Placed], mark: style.Mark, size: float, asked: Asked) -> Line2D:
+def _draw_group(axes: Axes, arms: Sequence[Placed], mark: style.Mark, size: float, asked: PlaneOptions) -> Line2D:
     """All arms of one verdict: their bars in one collection, their markers in one line."""
     bars = [bar for each in arms for bar in _bars(each)] if asked.regions else []
     if bars:
@@ -326,7 +326,7 @@ def _arrows(placed: Mapping[str, Placed]) -> list[tuple[Point, Point]]:
 
 
 def _draw_beaten(
-    axes: Axes, placed: Mapping[str, Placed], stairs: Sequence[Point], asked: Asked, limits: Limits
+    axes: Axes, placed: Mapping[str, Placed], stairs: Sequence[Point], asked: PlaneOptions, limits: Limits
 ) -> Iterator[Artist]:
     """Gray for what measured worse than some arm in both; arrows to the arms that beat others; the good corner."""
     costs = asked.direction == "minimize"
@@ -375,7 +375,7 @@ def front_handle() -> Line2D:
     )
 
 
-def _label(placed: Placed, labels: Mapping[str, str], asked: Asked, dispensable: bool) -> Label:
+def _label(placed: Placed, labels: Mapping[str, str], asked: PlaneOptions, dispensable: bool) -> Label:
     """The name of an arm; beyond the border also the numbers that cannot be read from the axes."""
     arm, (right, up) = placed.arm, placed.beyond
     mark = style.CONTROL if arm.name == asked.control else style.MARKS[arm.verdict]
