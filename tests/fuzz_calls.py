@@ -37,9 +37,10 @@ from tests.fuzz_values import (
 from tests.fuzz_world import World
 
 # Results: the package makes them, users read them.
-RECORDS = ("Analysis", "Answer", "ArmForecast", "ArmReport", "CurvePoint", "Expectation", "Failure", "Goal",
-           "LowerBound", "Plan", "Progress", "Pull", "PullForecast", "Quality", "Replication", "Report", "Result",
-           "Run", "Study", "StudySummary", "Truth")  # fmt: skip
+RECORDS = ("Alarm", "Analysis", "Answer", "ArmForecast", "ArmReport", "ArmTruth", "ControlDifference", "CurvePoint",
+           "Exchange", "Expectation", "Extension", "Failure", "Goal", "LowerBound", "Plan", "Progress", "Pull",
+           "PullForecast", "Quality", "Replication", "Report", "Result", "Run", "Study", "StudySummary", "TrialQuality",
+           "Truth")  # fmt: skip
 # What holds options or an outcome: those are checked where they are used.
 HOLDERS = ("Outcome", "Search", "Trials")
 # What the engine asks of a risk measure or a task, with values that were checked at the door.
