@@ -166,13 +166,27 @@ def test_the_past_is_what_it_was(place: str) -> None:
         session = session_of(study)
         past = {moment.samples: moment for moment in remembered_moments(session)}
         with session.reading:
-            noted = session.history()
+            noted = session.history()()
         common = [point for point in noted if point.samples in past]
         assert len(common) > 20
         for point in common:
             assert past[point.samples].doubt == point.doubt
             assert tuple(past[point.samples].pulls.tolist()) == point.pulls
         assert max(past) == study.backend.progress().samples
+
+
+def test_nobody_waits_for_a_report_that_learns_the_past_again(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a write-ahead log nothing can be committed while a transaction reads."""
+    note, written = Recorder.note, []
+
+    def note_and_write(self: Recorder) -> None:
+        if not written:
+            written.append(other.observe("safe", 0.5))
+        note(self)
+
+    monkeypatch.setattr(Recorder, "note", note_and_write)
+    with made(place) as study, Study.load("arms", f"{place}?timeout=1") as other:
+        assert study.report(expect=False, history=True).told == other.report(expect=False).told - 1
 
 
 def test_moments_are_noted_after_commits_and_thinned(place: str) -> None:

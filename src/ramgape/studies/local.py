@@ -353,8 +353,8 @@ class LocalBackend(Backend):
             with suppress(DamagedStore):  # remarks are not part of the result; readers of the rows get the error
                 last = store.read_rows(row.id, max(state.told - LAST_ANSWERS, 0), state.told)
             inference, draft = self._inference_of(state), draft_report(row, state, failures, last)
-            points = self.session.history() if history else ()
-        return Report(result=updated(inference.result("open", expect), history=points), **draft)
+            points = self.session.history() if history else tuple
+        return Report(result=updated(inference.result("open", expect), history=points()), **draft)
 
     def _inference_of(self, state: StudyState) -> Inference:
         """Infer from a copy of the search, so that no operation waits; cached until the study changes."""

@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 
@@ -32,7 +32,7 @@ from ramgape.studies.state import StudyState, names_in
 from ramgape.trials.history import Recorder
 
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
-PAGE = 5_000  # observations that are read, and in memory, at a time
+PAGE = 1_000  # observations that are read at a time: without a write-ahead log nothing is committed meanwhile
 TIMED_OUT = ("TimeoutError", "FailedTrial: timeout", "timeout")  # how the reasons of such failures begin
 SNAPSHOT_EVERY = 1_000  # observations: to learn so many again takes about a second
 
@@ -117,19 +117,26 @@ class StudySession:
         early = [pull.number for pull in state.open.values() if not pull.given_up]
         return bool((np.diff(numbers) < 0).any() or min(early, default=math.inf) < numbers.max(initial=-1))
 
-    def history(self) -> tuple[HistoryPoint, ...]:
-        """Learn all observations before the end again, inside a transaction; return what was known on the way."""
+    def history(self) -> Callable[[], tuple[HistoryPoint, ...]]:
+        """Read all observations before the end, inside a transaction; what is returned finds what was known on the way.
+
+        To be called after the transaction: it learns all of them again, and others must be able to write meanwhile.
+        """
         state = self._state
         assert state is not None
         again = StudyState(self.spec, self.row)
         recorder, seen = Recorder(again.engine), self._read(state.row(), 0).part(0, state.told - state.late)
-        start = 0
-        while start < len(seen.arms):
-            stop = min(start + recorder.pulls_until_next, len(seen.arms))
-            again.learn_many(seen.part(start, stop), may_stop=False)
-            recorder.note()
-            start = stop
-        return recorder.points()
+
+        def points() -> tuple[HistoryPoint, ...]:
+            start = 0
+            while start < len(seen.arms):
+                stop = min(start + recorder.pulls_until_next, len(seen.arms))
+                again.learn_many(seen.part(start, stop), may_stop=False)
+                recorder.note()
+                start = stop
+            return recorder.points()
+
+        return points
 
     # --- transactions ----------------------------------------------------------------------------------------------
 

@@ -32,7 +32,8 @@ from ramgape.web.routes.work import StudyNumber, open_study_for
 router = APIRouter(prefix="/studies/{id}", tags=["look"])
 
 LOOK = refusals(404)
-PAGE = 5_000  # rows that are read at a time
+PAGE = 5_000  # rows in an answer
+SCANNED = 1_000  # rows that are read at a time to find some
 MOST_SCANNED = 100_000  # rows that one request looks through for those that are asked for
 IN_MEMORY = 8 * 2**20  # bytes of a file that is made; more goes to the disk
 CHUNK = 2**16  # bytes
@@ -147,7 +148,7 @@ def observations(
     with opened.desk.session.reading as (ledger, _):
         told = ledger.told
     rows: list[list[Any]] = []
-    last, scanned, size = -1, 0, limit if (arm, worker, failed) == (None, None, None) else PAGE
+    last, scanned, size = -1, 0, limit if (arm, worker, failed) == (None, None, None) else SCANNED
     for start, stop in pages(told, before, after, size):
         with opened.desk.session.reading:
             found = opened.desk.session.store.read_rows(opened.id, start, stop)
