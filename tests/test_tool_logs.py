@@ -335,6 +335,34 @@ def test_a_table_of_any_form_is_imported_into_a_study(name: str, tmp_path: Path)
     assert f"{name}, line 2: score must be a number, got 'high'" in found.stderr
 
 
+# ------------------------------------------------------------------------ several outcomes of a log
+
+
+def test_epochs_and_clusters_are_no_further_trials_of_several_outcomes() -> None:
+    """Two epochs of 12 samples on 4 pages are 12 trials of each model, or 4, also where no outcome has a range."""
+    options: dict[str, Any] = {
+        "objectives": "max mean(match), min mean(tokens)",
+        "epsilon": {"match": 0.1, "tokens": 5},
+    }
+    files = [str(LOGS / each) for each in INSPECT]
+    result = ramgape.analyze(files, **options).result
+    assert {arm.name: arm.trials for arm in result.arms} == dict.fromkeys(of_inspect(), 12)
+    means = {arm.name: arm.objectives["mean(match)"].estimate for arm in result.arms}
+    assert means == pytest.approx({arm: mean for arm, (_, mean) in of_inspect().items()})
+    clustered = ramgape.analyze(files, **options, cluster_column="metadata.page").result
+    assert {arm.trials for arm in clustered.arms} == {4}
+
+
+def test_a_log_without_scores_is_not_compared_by_its_times(tmp_path: Path) -> None:
+    samples = [{"id": n, "epoch": 1, "total_time": 1.0 + n, "error": {"message": "no key"}} for n in range(5)]
+    for name in ("a", "b"):
+        log = {"version": 2, "eval": {"model": name}, "samples": samples}
+        (tmp_path / f"{name}.json").write_text(json.dumps(log))
+    with pytest.raises(InvalidData, match="must have at least one score, got none; it has time, which --reward-column"):
+        ramgape.analyze(str(tmp_path / "*.json"))
+    assert ramgape.analyze(str(tmp_path / "*.json"), reward_column="time", next_pulls=0).result.direction == "minimize"
+
+
 # ------------------------------------------------------------------------------------ what is wrong
 
 

@@ -140,7 +140,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a log without samples": (zipped(**{"header.json": b'{"eval": {"model": "m"}}'}), "at least one trial"),
     "a log without scores": (
         zipped(**{"header.json": b'{"eval": {"model": "m"}}', "summaries.json": b'[{"id": 1}]'}),
-        "must have at least one score or time",
+        "must have at least one score",
     ),
     "a log without a task": (
         zipped(**{"header.json": b'{"eval": null}', "summaries.json": b"[{}]"}),

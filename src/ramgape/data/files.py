@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
+from ramgape.assumptions import UNKNOWN
 from ramgape.common.files import BoundedLines, NamedText
 from ramgape.common.formatting import list_names, plural
 from ramgape.data.columns import Layout, find_columns, is_number
@@ -282,8 +283,11 @@ def merge(kind: Format, parts: Sequence[tuple[str, Sequence[Record]]], layout: L
         for _, mine in found:
             mine[kind.item] = f"{mine.get('task')}/{mine[kind.item]}"
     used = [name for name in outcomes if any(record.outcomes.get(name) is not None for record, _ in found)]
-    if not used:
-        raise InvalidData(what=f"the {kind.name}", verb="have", allowed="at least one score or time", given="none")
+    scores = [name for name in used if kind.item is None or name not in TOKENS_AND_TIMES]
+    if not scores and layout.reward is None and not layout.outcomes:
+        allowed = f"at least one score{'' if kind.item is not None else ' or time'}"
+        hint = f"; it has {list_names(used)}, which --reward-column may name" if used else ""
+        raise InvalidData(what=f"the {kind.name}", verb="have", allowed=allowed, given="none", hint=hint)
     arm = layout.arm or _choose_arm(kind, [mine for _, mine in found], labels)
     if arm not in labels and layout.arm is None:
         for _, mine in found:
@@ -295,7 +299,7 @@ def merge(kind: Format, parts: Sequence[tuple[str, Sequence[Record]]], layout: L
         for record, mine in found
     ]
     item = layout.item or (kind.item if layout.arm != kind.item else None)
-    main = layout.reward or used[0]
+    main = layout.reward or next(iter(scores), "")
     table = RecordRows(f"the {kind.name}", header, rows, [each.place for each, _ in found])
     arms = {str(mine.get(arm)) for _, mine in found}
     words = [plural(len(arms), kind.arms if arm == kind.arm else "arm") + ("" if arm == kind.arm else f" ({arm})")]
@@ -427,10 +431,9 @@ def analyze_files(
 def _complete(options: Options, kind: Format, log: Log) -> None:
     """Add to the options what is known of the outcomes of a log."""
     asked = log.layout.outcomes
-    if asked:
-        unit = {name: (0.0, 1.0) for name in asked if kind.unit(name)}
-        options["outcomes"] = unit | dict(options.get("outcomes") or {})
-    elif kind.direction == "minimize" or log.layout.reward in TOKENS_AND_TIMES:
+    if asked and options.get("outcomes") is None and any(map(kind.unit, asked)):
+        options["outcomes"] = {name: (0.0, 1.0) if kind.unit(name) else UNKNOWN for name in asked}
+    if not asked and (kind.direction == "minimize" or log.layout.reward in TOKENS_AND_TIMES):
         options.setdefault("direction", "minimize")
 
 

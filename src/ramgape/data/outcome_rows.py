@@ -179,7 +179,9 @@ class OutcomeReading(Rows):
         table = None
         if self._units is not None:
             table = self._item_table(names)
-        spec = make_outcome_spec(names, self._options_with(None if table is None else table.items))
+        spec = make_outcome_spec(
+            names, self._options_with(table.items if table is not None and self.about_items else None)
+        )
         for warning in spec.warnings:
             warnings.warn(warning, RamgapeWarning, stacklevel=3)
         engine = OutcomeEngine(spec)

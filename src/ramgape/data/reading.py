@@ -497,12 +497,7 @@ def settle(options: Options, table: Table, columns: Columns, shuffle: int | None
     about, named = layout.item is not None or layout.cluster is not None, layout.block is not None
     require(not (about and named), "block_column", "absent with items or clusters", layout.block)
     require(about or layout.wide or not asked, "item_column", "given with items", None)
-    if layout.outcomes:
-        declared, _ = declare_outcomes(options.get("outcomes"))
-        ranged = all(name in declared and declared[name].noise == BOUNDED for name in layout.outcomes)
-        ranged &= not layout.wide
-    else:
-        ranged = _settle_range(options, table, columns, about, log.unit)
+    ranged = _settle_ranges(options, table, columns, about, log.unit)
     if about and not asked and ranged:
         options["items"] = SAMPLE
     share_blocks(options, shared=(about and not asked and not ranged) or layout.wide, named=named)
@@ -527,19 +522,34 @@ def share_blocks(options: Options, *, shared: bool, named: bool) -> None:
         options["shared"] = True
 
 
-def _settle_range(options: Options, table: Table, columns: Columns, about: bool, unit: bool) -> bool:
-    """Whether rewards have a range.
+def _settle_ranges(options: Options, table: Table, columns: Columns, about: bool, unit: bool) -> bool:
+    """Whether rewards, or all outcomes, have a range with which arms are compared item by item.
 
     A score that is a word (pass, fail, C, I), one that a tool defines between 0 and 1, and one about an item that is 0
     or 1 in the first rows, has the range 0 to 1; any other value is an error later.
     """
+    asked = columns.layout.outcomes
+    if asked:
+        given = options.get("outcomes")
+        if given is None and about:
+            known = [_is_binary(table, columns, number)[0] for number in range(len(asked))]
+            given = {name: (0.0, 1.0) if of_unit else UNKNOWN for name, of_unit in zip(asked, known, strict=True)}
+            options["outcomes"] = given
+        declared = declare_outcomes(given)[0]
+        ranged = all(name in declared and declared[name].noise == BOUNDED for name in asked)
+        return ranged and not columns.layout.wide
     if options.get("assumption") not in (None, BOUNDED, ITEMS):
         return False
     if options.get("reward_range") is None and (about or not table.in_memory):
-        places = [place for each in columns.rewards.values() for place in each]
-        cells = {str(value).strip().lower() for place in places for value in table.first(place)}
-        words = bool(cells) and all(map(is_flag, cells))
-        binary = words or (bool(cells) and all(is_number(cell) and float(cell) in (0.0, 1.0) for cell in cells))
+        binary, words = _is_binary(table, columns, 0)
         if unit or words or (binary and about):
             options["reward_range"] = (0.0, 1.0)
     return options.get("reward_range") is not None
+
+
+def _is_binary(table: Table, columns: Columns, number: int) -> tuple[bool, bool]:
+    """Whether the first values of an outcome are 0 and 1 or words for them; and whether they are words."""
+    places = [each[number] for each in columns.rewards.values()]
+    cells = {str(value).strip().lower() for place in places for value in table.first(place)}
+    words = bool(cells) and all(map(is_flag, cells))
+    return words or (bool(cells) and all(is_number(cell) and float(cell) in (0.0, 1.0) for cell in cells)), words
