@@ -35,6 +35,7 @@ import ramgape
 from ramgape import Pull, Study
 from ramgape.search.engine import Engine
 from ramgape.search.quality import TrialQuality
+from ramgape.search.result import updated
 from ramgape.studies.exchange import read_pull_id
 from ramgape.studies.local import LocalBackend
 from ramgape.studies.open_pulls import NOTED
@@ -84,7 +85,9 @@ def written(result: ramgape.Result) -> str:
 
     Without what became of trials that gave no result: some may fail after the end, and are counted.
     """
-    return repr(dataclasses.asdict(dataclasses.replace(result, quality=TrialQuality(), guarantee="", warnings=())))
+    certified = result.certified and dataclasses.replace(result.certified, guarantee="", assumptions=())
+    plain = updated(result, quality=TrialQuality(), guarantee="", warnings=(), certified=certified)
+    return repr(dataclasses.asdict(plain))
 
 
 class Changed(Exception):
