@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from ramgape.cli.streams import ending_gently
 from ramgape.commands import trials
 from ramgape.commands.study_files import StudyFile, read_study_file
 from ramgape.commands.trials import CommandTrials, Finished, reward_of
+from ramgape.studies.running import is_gone
 from tests.cli_support import NO_SIGNALS, PLAIN, environment
 
 pytestmark = NO_SIGNALS
@@ -665,6 +667,21 @@ def test_an_interrupt_and_going_on(
     (tmp_path / "go").touch()
     after = report(path)
     assert (after["done"], after["told"], after["failed"], after["answer"]) == (True, 8, 0, ["high"])
+
+
+def test_after_a_crash_nothing_waits_for_a_lease(tmp_path: Path) -> None:
+    """The open trial of a process that is gone is made at once, and is no lost one; that of another machine is left."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    here = platform.node() or "run"
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    assert is_gone(f"{here}:{gone.pid}:abcdef")
+    for other in (f"{here}:{os.getpid()}:abcdef", f"elsewhere:{gone.pid}:abcdef", "worker", f"{here}:x:y", "a:b"):
+        assert not is_gone(other)
+    with ramgape.Study.create("mine", ["a", "b"], storage=url, budget=8) as study:
+        study.ask(worker=f"{here}:{gone.pid}:abcdef", lease=3600.0)
+        result = study.run(lambda arm, seed: 0.5, progress=False)
+        assert (result.trials, result.quality.expired) == (8, {})
 
 
 @pytest.mark.long

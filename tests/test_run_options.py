@@ -358,9 +358,18 @@ def test_what_an_option_does(option: str) -> None:
 def test_a_command_alone_is_run_until_its_mean_is_known(clock: Callable[..., list[str]]) -> None:
     order = clock(lambda rng, arm, _: like_times(rng, 0.02, 0.05, 0.0), 1)
     found = report("work")
-    low, high = found["arms"][0]["mean_interval"]
-    assert low < 0.02 < high
-    assert high - low <= 0.1 * found["arms"][0]["mean"]
+    mean = found["arms"][0]["objectives"]["mean(elapsed)"]
+    assert mean["low"] < 0.02 < mean["high"]
+    assert mean["high"] - mean["low"] <= 0.1 * mean["estimate"]
+    assert (found["schema_version"], found["status"], found["question"], found["answer"]) == (
+        2,
+        "certified",
+        "mean",
+        ["work"],
+    )
+    assert found["objectives"][0]["unit"] == "s"
+    assert found["sentence"].startswith("work takes ")
+    assert found["certified"]["tolerance"]["mean(elapsed)"] <= 0.05 * mean["estimate"]
     assert 10 <= len(order) <= 40
     order = clock(lambda rng, arm, _: like_times(rng, 0.5, 0.5, 0.0), 1)
     shown = words(call("work").stdout)
@@ -457,7 +466,7 @@ def test_frequencies_are_read_where_the_system_tells(tmp_path: Path) -> None:
 
 
 def test_a_distribution_has_a_letter_for_every_part() -> None:
-    assert distribution([1.0] * 5, 5) == "  █  "
+    assert distribution([1.0] * 5, 5) == "▁▁█▁▁"
     assert len(distribution([1.0, 2.0, 9.0], 16)) == 16
     assert distribution([], 3) == "   "
 

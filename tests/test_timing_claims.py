@@ -105,7 +105,7 @@ def test_commands_within_the_tolerance_are_as_fast_and_never_slower(clock: Calla
     """Two are the same; the third takes twice as long. Only the answer "slow" would be wrong, and was never given."""
     for seed in range(5):
         clock(lambda rng, arm, _: like_times(rng, 2.0 if arm == "slow" else 1.0, 0.02, 0.0), seed)
-        shown = words(call("one", "two", "slow", "--delta", "0.05", "--seed", str(seed), columns=100).stdout)
+        shown = words(call("one", "two", "slow", "--delta", "0.05", "--seed", str(seed), "-v", columns=100).stdout)
         first, second = ("one", "two") if "one is the fastest" in shown else ("two", "one")
         assert f"{second} is as fast as {first}, within" in shown
         assert f"{first} is " in shown.partition("times as fast as slow")[0]

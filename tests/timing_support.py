@@ -72,8 +72,8 @@ def times(name: str, *seconds: float, failed: int = 0) -> Times:
 
 
 def words(text: str) -> str:
-    """What is on a screen, without frames and line breaks."""
-    return " ".join(re.sub(r"[│╭╮╰╯─|+]", " ", text).split())
+    """What is on a screen, without frames, line breaks and the colons after the words of facts."""
+    return " ".join(re.sub(r"[│╭╮╰╯─|+]", " ", re.sub(r"(?m)^([A-Z]\w+):  ", r"\1 ", text)).split())
 
 
 def refused(*arguments: str | Path, code: int = 2) -> str:

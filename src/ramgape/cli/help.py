@@ -27,7 +27,7 @@ class PlainHelp:
 
 def help_lines(command: Any, ctx: Any, width: int) -> Iterator[str]:
     """The lines of a command's help, headings in bold."""
-    yield f" {command.get_usage(ctx)}"
+    yield f" Usage: {' '.join([ctx.command_path, '[OPTIONS]', *operands(command, ctx)])}"
     yield ""
     yield from described(command.help or "", width - 1)
     for heading, rows in sections(command, ctx):
@@ -35,6 +35,18 @@ def help_lines(command: Any, ctx: Any, width: int) -> Iterator[str]:
         yield from in_columns(rows, width)
         yield ""
     yield from described(command.epilog or "", width - 1)
+
+
+def operands(command: Any, ctx: Any) -> Iterator[str]:
+    """What is typed after the options."""
+    if hasattr(command, "list_commands"):
+        yield "COMMAND ..."
+        return
+    for parameter in command.get_params(ctx):
+        if parameter.param_type_name == "argument" and not parameter.hidden:
+            name = parameter.metavar or parameter.name.upper()
+            name += "..." if parameter.nargs == -1 and "..." not in name else ""
+            yield name if parameter.required else f"[{name}]"
 
 
 def described(text: str, width: int) -> Iterator[str]:

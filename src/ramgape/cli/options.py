@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 
 SEVERAL = (NAMES, OUTCOMES, WISHES, KNOWN)  # kinds of options that are given once for each
 ARMS, AROUND, OUTPUT = "Arms", "Comparison", "Output"
-PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; others stand where they are
+TIMED, HOW_MANY, GATE = "Commands", "Runs of each command", "Reference and baseline"
+# In their order; others stand where they are.
+PANELS = (ARMS, TIMED, HOW_MANY, GATE, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)
 
 Text = str | None  # not given, or as it was typed
 

@@ -114,9 +114,9 @@ class Session:
 @takes_options(COMMANDS)
 def run(
     what: Annotated[list[str], typer.Argument(metavar="COMMAND... | STUDY.TOML", help=WHAT, show_default=False)],
-    options: dict[str, Any],
     how: HowTimed,
     shown: Shown,
+    options: dict[str, Any],
     files: Exports,
     out: Output,
     jobs: Annotated[str, option(RUNS, "COUNT", JOBS)] = "1",
@@ -138,15 +138,20 @@ def run(
     [bold]ramgape run --baseline old.json --exit-code ./new[/bold]
     is it slower than it was?
 
-    Commands take turns, in random order, until the fastest is known up to 5 %
-    of its time with 95 % confidence (approximately): at least 10 runs of each,
-    and no more than 3 seconds of them unless that is fewer. Ctrl-C gives the
-    result so far. An exit code other than 0 is an error; -i counts such runs.
+    Commands take turns, in random order, until the fastest is known within 5% of
+    its time (95% confidence, approximately). Each command runs at least 10 times,
+    and no longer than 3 seconds unless that is fewer. Ctrl-C prints the result so
+    far. An exit code other than 0 is an error; -i counts such runs instead.
 
     [bold]ramgape run './a {seed}' './b {seed}' --objective 'max mean(score)'[/bold]
     [bold]    --objective 'min mean(elapsed)' --epsilon score=0.02,elapsed=0.1[/bold]
-    which are fast and good? Outcomes of a run are elapsed, user and system (seconds),
-    memory (bytes), and the numbers of a JSON object on the last line of its output
+    which are fast and good? A run has the outcomes elapsed, user and system
+    (seconds), memory (bytes), and the numbers of a JSON object on the last line
+    of its output
+
+    [bold]ramgape run './a' './b' --objective 'min mean(elapsed)'[/bold]
+    [bold]    --constraint 'mean(memory) <= 2e8' --epsilon elapsed=0.1[/bold]
+    which is the fastest with at most 200 MB?
 
     [bold]ramgape run solvers.toml[/bold]
     which of these solvers is fast and steady?
@@ -161,21 +166,20 @@ def run(
       quick = "./quick --seed {seed} data.txt"
       plain = "./plain data.txt"
 
-    Each trial runs an arm's command with its own {seed} (also RAMGAPE_SEED; the
-    arm is {arm} and RAMGAPE_ARM), each put in as one word. Every trial of a
-    file, or with --name, is stored at once: after Ctrl-C, or a crash, the same
-    command goes on where it was. A command that has changed needs another name
-    of the study, or old and new trials are mixed.
+    Each run gets a {seed} of its own (also RAMGAPE_SEED) and its name as {arm}
+    (RAMGAPE_ARM). Runs of a file, and of commands with --name, are stored at
+    once: after Ctrl-C or a crash, the same command goes on. If you change a
+    command, give the study another name.
 
-    In a study a timeout or an exit code other than 0 is a failed trial. With
-    reward = "elapsed" it counts as the timeout or more; with "output" it is
-    tried again, up to retries times. failure = "retry", "worst" or "censored"
-    says otherwise.
+    In a study file a timeout or an exit code other than 0 is a failed trial. With
+    reward = "elapsed" it counts as the timeout or more; with "output" it is tried
+    again, up to retries times. Set failure = "retry", "worst" or "censored" to
+    change that.
 
-    An arm that has failed too often ends the run with exit code 1. So does a
-    command that cannot be started or fails in each of its first 3 runs. If you
-    ask for more than the fastest command, so does one that takes longer than
-    the timeout in each of its first 10 runs (unless assumption = "bounded").
+    A command that cannot be started, fails in each of its first 3 runs, or fails
+    too often ends everything with exit code 1. Unless you ask for the fastest
+    only, so does a command that takes longer than the timeout in each of its
+    first 10 runs (except with --assumption bounded).
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted;
     with --exit-code: 0 proved, 1 refuted, 3 undecided.
@@ -336,9 +340,7 @@ def show_times(timing: Timing, code: int, session: Session, files: Exports, out:
     if out.as_json:
         typer.echo(timing.to_json())
     elif session.shown.summary != STANDARD_OUTPUT and (any(len(each.times) > 1 for each in timing.times) or not code):
-        session.shown.console().print(timing)
-        if out.explain and timing.report is not None:
-            out.print(timing.report.result)
+        session.shown.print(replace(timing, told="verbose") if out.explain else timing)
     out.write(replace(timing, told="verbose"))
     files.write(timing)
     if session.shown.summary is not None:

@@ -14,13 +14,13 @@ import typer
 
 from ramgape.cli.command_table import PlainCommand
 from ramgape.cli.gate import SUMMARY, checked_summary
-from ramgape.cli.options import OUTPUT, Text, option
+from ramgape.cli.options import GATE, HOW_MANY, OUTPUT, TIMED, Text, option
 from ramgape.commands.how_timed import HowTimed
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
 from ramgape.common.terminal import is_watched
 from ramgape.errors import InvalidSpec, known_name, require
-from ramgape.options import COMMANDS, GOAL, TRIALS, options_at
+from ramgape.options import COMMANDS, options_at
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -38,31 +38,34 @@ BETWEEN = "\x1f"  # which no value contains
 
 NAME = "Store the study under this name: the same command then goes on with it. Default: in memory."
 COMMAND_NAME = "A name for a command; give it once for each, in their order."
-SETUP = "A command to run once for each command before its first run; all of them before any run."
+SETUP = "A command to run once for each command, before any run."
 CLEANUP = "A command to run once for each command after all runs."
-PREPARE = "A command to run before each run, not timed: once for all commands, or once for each in their order."
+PREPARE = "A command to run before each run, not timed; give it once for all commands, or once for each."
 CONCLUDE = "A command to run after each run, likewise."
-SCAN = "Time the command for each value from MIN to MAX in place of {VAR}."
+SCAN = "Time the command with each value from MIN to MAX in place of {VAR}."
 STEP = "The step between the values of a scan. Default: 1."
-LIST = "Time the command for each of these values, separated by commas, in place of {VAR}; may be repeated."
-REFERENCE = "A command that the others are compared with. Default: the fastest."
-REFERENCE_NAME = "Its name."
-WARMUP = "Runs of each command before the first that counts, to fill caches."
-SHELL = "The shell that runs the commands, by its name or as a line such as 'bash --norc'; none: no shell."
-NO_SHELL = "The same as --shell none."
-INPUT = "A file that commands read, or null."
-PRINTED = "Where goes what commands print: null, pipe (read, and forgotten), inherit, or a file."
-SHOW_OUTPUT = "The same as --output inherit."
-MIN_RUNS = "Runs of each command before anything is said. Default: 10, or 2 with --budget."
-RUNS = "Exactly so many runs of each command, whatever they prove; instead of the others that say how many."
+LIST = "Time the command with each of these values (a,b,c) in place of {VAR}; may be repeated."
+REFERENCE = "Compare the commands with this one. Default: the fastest."
+REFERENCE_NAME = "A name for the --reference."
+WARMUP = "Runs of each command that do not count, to fill caches. Default: 0."
+SHELL = "The shell that runs the commands, such as 'bash --norc', or none. Default: the shell of the system."
+NO_SHELL = "Run programs without a shell: --shell none."
+INPUT = "A file that commands read. Default: null."
+PRINTED = "Where the output of commands goes: null, pipe (read and dropped), inherit or a file. Default: null."
+SHOW_OUTPUT = "Show the output of commands: --output inherit."
+MIN_RUNS = "The least number of runs of each command. Default: 10, or 2 with --budget."
+RUNS = "The exact number of runs of each command."
 MAX_RUNS = (
-    "Stop, undecided, after so many runs of each command, on average over all. Default: 3 s of runs, at least 10, "
-    "or no limit if you pass --epsilon, --delta or another goal."
+    "The largest number of runs of each command, on average. Default: 3 s of runs and at least 10; no limit if "
+    "you pass --epsilon, --delta or another goal."
 )
 BUDGET_TIME = "Stop after so much time: 60s, 5m, 1h."
-IGNORE = "Count runs with exit codes other than 0, and say how many there were; otherwise they are an error."
+IGNORE = "Count runs with exit codes other than 0. Default: they are an error."
 BASELINE = "Compare with an earlier --export-json of this tool or of hyperfine."
-EXIT_CODE = "Exit with 0 if it is proved, 1 if it is refuted, 3 if it is undecided, 2 after an error."
+EXIT_CODE = (
+    "Exit with 0 if no command is slower than the baseline, the reference or the answer (proved), 1 if one is "
+    "(refuted), 3 if that is undecided, 2 after an error."
+)
 UNIT = "The unit of times: microsecond, millisecond or second. Default: what fits."
 SORT = "The order of commands: auto (mean-time on the screen, command in files), command or mean-time."
 STYLE = "auto, basic (no colors, nothing moves), full, nocolor, color (nothing moves) or none (print nothing)."
@@ -111,11 +114,11 @@ def _several(text: str, name: str) -> tuple[str, ...]:
     return values
 
 
-def _flag(short: str, long: str, text: str, panel: str = TRIALS) -> Any:
+def _flag(short: str, long: str, text: str, panel: str) -> Any:
     return typer.Option(*filter(None, (long, short)), help=text, rich_help_panel=panel)
 
 
-def _value(short: str, long: str, metavar: str, text: str, panel: str = TRIALS) -> Any:
+def _value(short: str, long: str, metavar: str, text: str, panel: str) -> Any:
     return typer.Option(*filter(None, (long, short)), metavar=metavar, help=text, rich_help_panel=panel)
 
 
@@ -123,29 +126,29 @@ Texts = list[str] | None
 
 
 def how_timed(
-    name: Annotated[Text, option(TRIALS, "NAME", NAME)] = None,
-    command_name: Annotated[Texts, _value("-n", "--command-name", "NAME", COMMAND_NAME)] = None,
-    warmup: Annotated[Text, _value("-w", "--warmup", "COUNT", WARMUP)] = None,
-    setup: Annotated[Text, _value("-s", "--setup", "COMMAND", SETUP)] = None,
-    prepare: Annotated[Texts, _value("-p", "--prepare", "COMMAND", PREPARE)] = None,
-    conclude: Annotated[Texts, _value("-C", "--conclude", "COMMAND", CONCLUDE)] = None,
-    cleanup: Annotated[Text, _value("-c", "--cleanup", "COMMAND", CLEANUP)] = None,
-    parameter_scan: Annotated[Text, _value("-P", "--parameter-scan", "VAR MIN MAX", SCAN)] = None,
-    parameter_step_size: Annotated[Text, _value("-D", "--parameter-step-size", "STEP", STEP)] = None,
-    parameter_list: Annotated[Texts, _value("-L", "--parameter-list", "VAR VALUES", LIST)] = None,
-    reference: Annotated[Text, option(TRIALS, "COMMAND", REFERENCE)] = None,
-    reference_name: Annotated[Text, option(TRIALS, "NAME", REFERENCE_NAME)] = None,
-    shell: Annotated[Text, _value("-S", "--shell", "NAME", SHELL)] = None,
-    no_shell: Annotated[bool, _flag("", "-N", NO_SHELL)] = False,
-    input: Annotated[Text, option(TRIALS, "FILE", INPUT)] = None,  # noqa: A002 - the option's name
-    output: Annotated[Text, option(TRIALS, "WHERE", PRINTED)] = None,
-    show_output: Annotated[bool, _flag("", "--show-output", SHOW_OUTPUT)] = False,
-    min_runs: Annotated[Text, _value("-m", "--min-runs", "COUNT", MIN_RUNS, GOAL)] = None,
-    runs: Annotated[Text, _value("-r", "--runs", "COUNT", RUNS, GOAL)] = None,
-    max_runs: Annotated[Text, _value("-M", "--max-runs", "COUNT", MAX_RUNS, GOAL)] = None,
-    budget_time: Annotated[Text, option(GOAL, "TIME", BUDGET_TIME)] = None,
-    baseline: Annotated[Text, option(GOAL, "FILE", BASELINE)] = None,
-    ignore_failure: Annotated[bool, _flag("-i", "--ignore-failure", IGNORE)] = False,
+    command_name: Annotated[Texts, _value("-n", "--command-name", "NAME", COMMAND_NAME, TIMED)] = None,
+    parameter_scan: Annotated[Text, _value("-P", "--parameter-scan", "VAR MIN MAX", SCAN, TIMED)] = None,
+    parameter_step_size: Annotated[Text, _value("-D", "--parameter-step-size", "STEP", STEP, TIMED)] = None,
+    parameter_list: Annotated[Texts, _value("-L", "--parameter-list", "VAR VALUES", LIST, TIMED)] = None,
+    setup: Annotated[Text, _value("-s", "--setup", "COMMAND", SETUP, TIMED)] = None,
+    prepare: Annotated[Texts, _value("-p", "--prepare", "COMMAND", PREPARE, TIMED)] = None,
+    conclude: Annotated[Texts, _value("-C", "--conclude", "COMMAND", CONCLUDE, TIMED)] = None,
+    cleanup: Annotated[Text, _value("-c", "--cleanup", "COMMAND", CLEANUP, TIMED)] = None,
+    shell: Annotated[Text, _value("-S", "--shell", "NAME", SHELL, TIMED)] = None,
+    no_shell: Annotated[bool, _flag("", "-N", NO_SHELL, TIMED)] = False,
+    input: Annotated[Text, option(TIMED, "FILE", INPUT)] = None,  # noqa: A002 - the option's name
+    output: Annotated[Text, option(TIMED, "WHERE", PRINTED)] = None,
+    show_output: Annotated[bool, _flag("", "--show-output", SHOW_OUTPUT, TIMED)] = False,
+    warmup: Annotated[Text, _value("-w", "--warmup", "COUNT", WARMUP, HOW_MANY)] = None,
+    min_runs: Annotated[Text, _value("-m", "--min-runs", "COUNT", MIN_RUNS, HOW_MANY)] = None,
+    runs: Annotated[Text, _value("-r", "--runs", "COUNT", RUNS, HOW_MANY)] = None,
+    max_runs: Annotated[Text, _value("-M", "--max-runs", "COUNT", MAX_RUNS, HOW_MANY)] = None,
+    budget_time: Annotated[Text, option(HOW_MANY, "TIME", BUDGET_TIME)] = None,
+    ignore_failure: Annotated[bool, _flag("-i", "--ignore-failure", IGNORE, HOW_MANY)] = False,
+    name: Annotated[Text, option(HOW_MANY, "NAME", NAME)] = None,
+    reference: Annotated[Text, option(GATE, "COMMAND", REFERENCE)] = None,
+    reference_name: Annotated[Text, option(GATE, "NAME", REFERENCE_NAME)] = None,
+    baseline: Annotated[Text, option(GATE, "FILE", BASELINE)] = None,
 ) -> HowTimed:
     """How commands are timed."""
     if no_shell and shell not in (None, "none"):
@@ -222,6 +225,17 @@ class Shown(NamedTuple):
         }
         return Console(highlight=False, stderr=stderr, **styles.get(self.style, {}))
 
+    def print(self, timing: Timing) -> None:
+        """Print what was measured: in colors at a terminal, elsewhere as plain text."""
+        from ramgape.views.console import ConsoleView
+        from ramgape.views.text import plain
+
+        console = self.console()
+        if console.is_terminal:
+            console.print(ConsoleView(timing, shell=True))
+        elif self.style != "none":
+            console.file.write(f"{plain(timing, console.width, shell=True)}\n")
+
     @property
     def moves(self) -> bool:
         """Whether a table is shown while commands run."""
@@ -234,7 +248,7 @@ def shown(
     style: Annotated[str, option(OUTPUT, "STYLE", STYLE)] = "auto",
     quiet: Annotated[bool, _flag("-q", "--quiet", QUIET, OUTPUT)] = False,
     verbose: Annotated[bool, _flag("-v", "--verbose", VERBOSE, OUTPUT)] = False,
-    exit_code: Annotated[bool, _flag("", "--exit-code", EXIT_CODE, OUTPUT)] = False,
+    exit_code: Annotated[bool, _flag("", "--exit-code", EXIT_CODE, GATE)] = False,
     summary: Annotated[Text, _value("", "--summary", "FILE", SUMMARY, OUTPUT)] = None,
 ) -> Shown:
     """How times are shown."""

@@ -46,4 +46,4 @@ def _some(told: Sequence[str]) -> str:
 def _rounded_down(seconds: float) -> str:
     unit = time_unit(seconds)
     scale = 10.0**unit.places
-    return f"{math.floor(seconds / unit.seconds * scale) / scale:g} {unit.name}"
+    return f"{math.floor(seconds / unit.seconds * scale * (1.0 + 1e-12)) / scale:g} {unit.name}"

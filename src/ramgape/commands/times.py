@@ -215,7 +215,7 @@ class Timing(Explained):
     def to_dict(self) -> dict[str, Any]:
         """The report; each command has what was counted of its runs, and its ratio to the one it is compared with."""
         known = {each.name: each for each in self.times}
-        told = replace(self, told="usual")._explanation()
+        told = replace(self, told="verbose")._explanation()
         described = self._alone() if self.report is None else of_elapsed(self.report.to_dict())
         described |= {"sentence": told.headlines[0], "warnings": told.warnings, "unit": "s"}
         if described["certified"] is not None:

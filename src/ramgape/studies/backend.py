@@ -50,3 +50,7 @@ class Backend:
             retired = set(spec.retired)
             self._placed = spec, {name: at for at, name in enumerate(spec.search.names) if name not in retired}
         return self._placed[1]
+
+    def workers(self) -> list[str]:
+        """The workers that have open trials, as far as it can be known here."""
+        return []

@@ -260,6 +260,11 @@ class LocalBackend(Backend):
         with self._transaction(write=True) as (state, _):
             return state.leave(worker)
 
+    def workers(self) -> list[str]:
+        """The workers that have open trials."""
+        with self._transaction(write=False) as (state, _):
+            return state.workers
+
     def renew(self, pull_ids: Sequence[PullId], seconds: float) -> list[bool]:
         """Renew leases; return which of the trials are still the caller's."""
         with self._transaction(write=True) as (state, now):

@@ -93,6 +93,20 @@ def run_study(
             return runner.to_the_end()
 
 
+def is_gone(worker: str) -> bool:
+    """Whether a worker was a process of this machine that has ended, as after a crash."""
+    node, _, rest = worker.rpartition(":")[0].rpartition(":")
+    if os.name != "posix" or node != (platform.node() or "run") or not rest.isdecimal():
+        return False
+    try:
+        os.kill(int(rest), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:
+        pass
+    return False
+
+
 def check_grace(grace: object) -> float:
     """Seconds for what is under way at an interrupt."""
     return check_number(grace, "grace", "a number of seconds of at least 0", lambda seconds: seconds >= 0.0)
@@ -144,6 +158,8 @@ class Runner:
 
     def work(self) -> Stopped:
         """The same, and then let go of what is under way; what has ended it."""
+        for worker in filter(is_gone, self.study.backend.workers()):
+            self.study.leave(worker)  # or its trials would wait for the end of their leases
         try:
             ended = self._work()
         except KeyboardInterrupt:

@@ -352,6 +352,11 @@ class StudyState:
         self._pass_over([pull._replace(worker=None, lease_until=AVAILABLE)])
         return True
 
+    @property
+    def workers(self) -> list[str]:
+        """The workers that have open trials."""
+        return list(self._open.by_worker)
+
     def leave(self, worker: str) -> int:
         """Release the trials of a worker, which are available at once; return how many there were."""
         held = sorted(self._open.by_worker.get(worker, ()))

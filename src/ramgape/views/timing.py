@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 
 SENTENCES = 12
 SHORTEST_NAME, LONGEST_NAME = 12, 60  # columns
-BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"  # heights of a distribution; the first one stands for no run
+BARS, ASCII_BARS = "▁▂▃▄▅▆▇█", "_.:-=+*#@"  # heights of a distribution; the first one stands for no run
 BAR_WIDTH = 16
-NO_BREAK = "\N{NO-BREAK SPACE}"
 STATES = {"in": "fastest", "out": "slower", "open": "undecided"}  # where the best mean is asked for
 ENDS = {
     "enough": "the mean is known well enough",
@@ -79,7 +78,7 @@ def in_words_of_commands(text: str, names: Sequence[str] = ()) -> str:
     """
     kept = sorted((re.escape(name) for name in names), key=len, reverse=True)
     words = "|".join(rf"\b{word}\b" for word in sorted(WORDS, key=len, reverse=True))
-    return re.sub("|".join([*kept, words]), lambda found: WORDS.get(found[0], found[0]), text)
+    return re.sub("|".join([*kept, f"({words})"]), lambda found: WORDS[found[1]] if found[1] else found[0], text)
 
 
 def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
@@ -90,17 +89,17 @@ def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
     verbose = timing.told == "verbose"
     facts: list[tuple[str, str]] = []
     if result is not None and result.answer:
-        facts += _titled("Ratios", ratio_lines(timing, result, ascii_only))
+        facts += _titled("Ratios", ratio_lines(timing, result, verbose))
     facts += _titled("Baseline", baseline_lines(timing))
     if result is not None:
-        facts.append(("Guarantee", printable(guarantee_words(timing, result))))
+        facts += [("Guarantee", printable(guarantee_words(timing, result)))] if verbose else []
         if result.goal.epsilon is not None and (verbose or not is_claimed(result)):
             facts.append(("Tolerance", tolerance_words(result)))
     facts.append(("Runs", runs_words(timing)))
     if timing.shell is not None:
         start = time_unit(timing.shell)
         took = f"{start.text(timing.shell)} {start.name}"
-        facts.append(("Shell", f"its start, {took}, was subtracted from every time; -N runs programs without one"))
+        facts.append(("Shell", f"its start, {took}, was subtracted from every time (-N: no shell)"))
     if timing.noise:
         facts.append(("Noise", timing.noise))
     if verbose:
@@ -112,10 +111,12 @@ def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
         from ramgape.views.result import explain_result
 
         parts += ["In seconds:", *explain_result(result, ascii_only).parts]
+    elif result is not None and result.answer and is_asymptotic(result) and not verbose:
+        parts.append(printable(f"Approximate: {unseen(rarest(timing))}."))
     warnings = [] if result is None else [in_words_of_commands(each, names) for each in result.warnings]
     if timing.told == "quiet":
         return Explanation([headline], [], [], warnings)
-    return Explanation([headline], facts, parts, warnings)
+    return Explanation([headline], facts, parts, warnings, more="" if verbose or result is None else "Exact statement")
 
 
 def _titled(word: str, lines: Sequence[str]) -> list[tuple[str, str]]:
@@ -223,15 +224,19 @@ def guarantee_words(timing: Timing, result: Result) -> str:
         return in_words_of_commands(result.guarantee, [each.name for each in timing.times])
     if found is None:
         return f"Nothing is proved yet; the answer is the best guess after {plural(result.trials, 'run')}."
-    least = min(timing.times, key=lambda each: len(each.times))
     name = one_name(result.answer[0])
     within = f"at most {tolerance_text(found[0])} longer than the shortest" if found[0] else "the shortest"
     sure = sure_words(result).replace(", approximately", " (approximately)")
     told = f"With {sure} the mean time of {name} is {within}, whenever the runs end"
-    kind = f"for times of any kind, as the central limit theorem has it; {unseen(least)}"
+    kind = f"for times of any kind, as the central limit theorem has it; {unseen(rarest(timing))}"
     if not is_asymptotic(result):
         kind = f"for times that are {result.noise}"
     return f"{told}, {kind}. The intervals of ratios hold each by itself.{doubts(result)}"
+
+
+def rarest(timing: Timing) -> Times:
+    """The command with the fewest runs."""
+    return min(timing.times, key=lambda each: len(each.times))
 
 
 def unseen(each: Times) -> str:
@@ -311,13 +316,13 @@ def baseline_lines(timing: Timing) -> list[str]:
     return [printable(line) for line in lines]
 
 
-def ratio_lines(timing: Timing, result: Result, ascii_only: bool) -> list[str]:
+def ratio_lines(timing: Timing, result: Result, verbose: bool) -> list[str]:
     """Each command compared with the fastest, or with the reference; the shortest first."""
     others = [each for each in timing.times if each is not timing.compared and each.times]
     lines = [comparison_words(timing, result, each) for each in others[:SENTENCES]]
     rest = len(others) - SENTENCES
     lines += [f"{plural(rest, 'more command')} in the table"] if rest > 0 else []
-    if any("(" in line or "at least" in line for line in lines):
+    if verbose and any("(" in line or "at least" in line for line in lines):
         lines.append("Intervals: 95% confidence, anytime-valid, each by itself, approximate.")
     return lines
 
@@ -381,7 +386,7 @@ def distribution(times: Sequence[float], width: int = BAR_WIDTH, ascii_only: boo
     """A bar whose letters say how many runs took how long, from the shortest to the longest.
 
     >>> distribution([1.0, 1.0, 1.0, 1.4, 2.0], 4), distribution([1.0, 1.0, 1.0, 1.4, 2.0], 4, ascii_only=True)
-    ('█▃ ▃', '@- -')
+    ('█▄▁▄', '@-_-')
     """
     letters = ASCII_BARS if ascii_only else BARS
     if not times:
@@ -409,9 +414,7 @@ def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Colum
     ]
     ends = [f"{unit.text(_end(min, each))} {to} {unit.text(_end(max, each))}" for each in times]
     used = [(unit.text(each.user), unit.text(each.system)) for each in times]
-    bars = [
-        distribution(each.times, BAR_WIDTH, ascii_only).replace(" ", " " if ascii_only else NO_BREAK) for each in times
-    ]
+    bars = [distribution(each.times, BAR_WIDTH, ascii_only) for each in times]
     ratios = [("1.00", "-") if each is timing.compared else _ratio_cells(timing, each, least, to) for each in times]
     runs = Column("runs", [_runs_cell(each) for each in times], right=True)
     parameters = list(dict.fromkeys(name for each in times for name in each.parameters))

@@ -66,6 +66,8 @@ def draw_strips(axes: Axes, rows: Sequence[Times], unit: Unit) -> None:
         mean = each.mean / unit.seconds
         if math.isfinite(high):
             axes.plot([low, high], [place, place], color="black", linewidth=2.0)
+        elif each.failed:  # the mean is at least that
+            _without_end(axes, low, place, "black")
         axes.plot([mean], [place], marker="D", markersize=5.0, color="black", markeredgecolor="white")
     _rows(axes, [style.drawable(shown[each.name]) for each in rows])
     low = min(min(each.times) for each in rows) / unit.seconds
@@ -91,6 +93,8 @@ def draw_ratios(axes: Axes, timing: Timing, rows: Sequence[Times]) -> None:
         colour = style.PALETTE["vermillion"] if low > 1.0 else style.PALETTE["blue"] if apart else style.GREY
         if low > 0.0 and math.isfinite(high):
             axes.plot([low, high], [place, place], color=colour, linewidth=2.0)
+        elif low > 0.0:
+            _without_end(axes, low, place, colour)
         if math.isfinite(ratio):
             axes.plot([ratio], [place], marker="o", markersize=5.0, color=colour, markeredgecolor="white")
     axes.tick_params(labelleft=False)
@@ -117,6 +121,13 @@ def draw_scan(axes: Axes, name: str, points: Points, unit: Unit) -> None:
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel(style.drawable(name), parse_math=False)
     axes.set_ylabel(f"Mean time ({unit.name}) and its 95% interval")
+
+
+def _without_end(axes: Axes, low: float, place: int, colour: str) -> None:
+    """Draw an interval that begins at a number and goes on beyond the picture."""
+    line = {"arrowstyle": "->", "color": colour, "linewidth": 2.0, "shrinkA": 0.0, "shrinkB": 0.0}
+    end = axes.get_yaxis_transform()
+    axes.annotate("", (1.0, place), xytext=(low, place), xycoords=end, textcoords="data", arrowprops=line)
 
 
 def _rows(axes: Axes, names: Sequence[str]) -> None:
