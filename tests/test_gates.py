@@ -222,13 +222,13 @@ def test_times_have_a_summary(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scores", "code", "says"),
     [
-        ({"m": [1.0] * 40}, PROVED, "m has a reward of 0.8 or more (95% sure)."),
-        ({"m": [0.0, 1.0] * 20}, REFUTED, "No option has a reward of 0.8 or more (95% sure)."),
+        ({"m": [1.0] * 40}, PROVED, "m has a mean of 0.8 or more (95% sure)."),
+        ({"m": [0.0, 1.0] * 20}, REFUTED, "No option has a mean of 0.8 or more (95% sure)."),
         ({"m": [1.0, 1.0, 1.0, 0.0]}, UNDECIDED, "Nothing is proved yet."),
         (
             {"m": [1.0] * 40, "n": [0.0] * 40, "o": [1.0, 1.0, 1.0, 0.0, 1.0] * 2},
             REFUTED,
-            "m has a reward of 0.8 or more; n does not (95% sure); o is open.",
+            "m has a mean of 0.8 or more; n does not (95% sure); o is open.",
         ),
     ],
 )
@@ -248,7 +248,7 @@ def test_a_log_above_a_floor() -> None:
     path = str(ROOT / "tests" / "data" / "logs" / "inspect-large.eval")
     found = call("analyze", path, "--question", "above:0.3", "--exit-code")
     assert found.exit_code == PROVED, found.output
-    assert "mockllm/large has a reward of 0.3 or more" in found.stdout
+    assert "mockllm/large has a mean of 0.3 or more" in found.stdout
 
 
 def test_one_arm_with_several_workers() -> None:

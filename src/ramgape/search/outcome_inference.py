@@ -60,6 +60,8 @@ class Words:
     def about(self, column: Column) -> str:
         """What a column is called in a sentence."""
         statistic = column.wish.statistic
+        if self.spec.plain and statistic.name == "mean":
+            return "mean"
         return (
             statistic.of.alone or str(statistic.of)
             if statistic.name == "mean" and statistic.of.above is None
