@@ -335,7 +335,7 @@ def says_nothing(spec: Spec, spread: Spread, tolerance: float) -> bool:
 
 def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
     """That an objective, or both, decided nothing."""
-    told = _level_note(spec)
+    told: tuple[str, ...] = ()
     if spec.risk.dear and spec.rewards.ranged and spec.question.about_risk:
         told = (*told, spec.risk.dear)
     if spec.shares is not None:
@@ -368,17 +368,6 @@ def _rare_note(engine: Engine, reason: Stopped) -> tuple[str, ...]:
     needed = math.ceil(float(engine.problem["rare_trials"][0]))
     names = list_names([name for name, lacks in zip(spec.names, lacking, strict=True) if lacks])
     return (f"rare={spec.rare:g} asks for {needed:,} trials of each arm of the answer: {names} had fewer",)
-
-
-def _level_note(spec: Spec) -> tuple[str, ...]:
-    """That what is shown of risks is beside a guarantee about means, which has all of delta."""
-    delta, together = DEFAULT_DELTA if spec.delta is None else spec.delta, level_of_intervals(spec)
-    if together <= delta:
-        return ()
-    return (
-        f"the answer is about means alone, and so is delta {delta:g}: for all intervals of means and risks together it "
-        f"is {round_up(together)}",
-    )
 
 
 def level_of_intervals(spec: Spec) -> float:

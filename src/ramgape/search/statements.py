@@ -21,7 +21,6 @@ from ramgape.search.strength import Single, Strength, single_statements, support
 from ramgape.search.units import user_rewards
 
 MEAN, RISK = 0, 1
-SEEN = 10  # trials before a difference is shown
 
 
 def objectives_of(spec: Spec, reward: str = "reward") -> tuple[ObjectiveReport, ...]:

@@ -20,7 +20,6 @@ NAME_WIDTH = 40
 NAMES = 5  # in a sentence; of more a number is told
 IN_DOUBT = "But this assumption is in doubt"  # what a guarantee says then
 DOUBT = "But the data speak against what that assumes."
-CLAIMED = ("confidence", "complete")  # ends at which the answer is what was asked for
 LEAST_P = 0.003  # printed of rewards of which nothing is assumed
 
 

@@ -123,7 +123,13 @@ def build_columns(
         columns.append(_own_numbers(heading_of(result, place), numbers, "se" in shown, plus_minus(ascii_only)))
     for text in arms[0].constraints if arms else ():
         limits = [arm.constraints[text] for arm in arms]
-        columns.append(_limit_column(text, limits))
+        if texts:
+            columns.append(_limit_column(text, limits))
+        else:  # the question is about this limit alone, and the words say what became of it
+            statistic = text.replace(">=", "<=").partition(" <=")[0]
+            heading = "mean" if statistic == "mean(reward)" else printable(statistic)
+            rows = [(each.estimate, (each.low, each.high)) for each in limits]
+            columns += _estimated(heading, "95% interval" if "interval" in shown else "", rows)
     if any(arm.support is not None for arm in arms) and result.status != "certified":
         supports = ["-" if arm.support is None else f"{100.0 * arm.support:.0f}%" for arm in arms]
         columns.append(Column("support", supports, right=True))
@@ -243,8 +249,17 @@ def place_words(result: Result, arm: ArmReport, limit: int) -> str:
         return _best_in(result, arm)
     if limit and word.endswith("beaten") and arm.beaten_by is not None:
         word = f"{word} by {cut(printable(arm.beaten_by), max(limit - 4, 8))}"
+    if word == "close" and limit:
+        word = _close_in(result, arm)
     p = _telling_p(result, arm)
     return word if p is None else f"{word}, {p_words(result, p)}"
+
+
+def _close_in(result: Result, arm: ArmReport) -> str:
+    """With several objectives: in which of them an arm may be as good as the one that is kept in its favor."""
+    found = [number.behind for number in arm.objectives.values()]
+    open_ = [heading_of(result, place) for place, each in enumerate(found) if each is not None and each.low <= 0.0]
+    return f"close in {' and '.join(open_)}" if 0 < len(open_) < len(found) else "close"
 
 
 def _telling_p(result: Result, arm: ArmReport) -> float | None:
