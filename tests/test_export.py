@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from ramgape import InvalidReward, InvalidSpec, StorageError, Study
+from ramgape.errors import InvalidData
 from ramgape.studies import session
 from ramgape.studies.entries import Trial
 
@@ -198,3 +199,28 @@ def test_a_pipe_that_nobody_reads_stops_no_writer(study: Study, url: str) -> Non
         rest = exporting.stdout.read()
     assert exporting.returncode == 0
     assert rest.count(b"\n") == ROWS + 9_000 + 1
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_no_trial_is_imported_twice(tmp_path: Path, form: str) -> None:
+    """The same evidence would count twice, and the certificate would claim too much."""
+    file = tmp_path / f"trials.{form}"
+    study = Study.create("one", ["A", "B"], reward_range=(0, 1), budget=100)
+    (first, *rest) = study.ask(3)
+    study.fail(first, "again")
+    study.tell_many([(pull, 0.5) for pull in (*rest, *study.ask(1))])  # one at its second attempt
+    assert study.export_trials(file) == 3
+    copy = Study.create("two", ["A", "B"], reward_range=(0, 1), budget=100)
+    assert copy.import_trials(file) == 3
+    for where in (study, copy):
+        with pytest.raises(InvalidData, match=r"trial \w+-\d+(\.2)? must be new to the study"):
+            where.import_trials(file)
+        assert where.report().told == 3
+    lines = file.read_text().splitlines()
+    twice = io.StringIO("\n".join([*lines, lines[-1]]))
+    other = Study.create("three", ["A", "B"], reward_range=(0, 1), budget=100)
+    with pytest.raises(InvalidData, match=r"trial \w+-\d+ must be in the file once, got 'twice'"):
+        other.import_trials(twice, form)
+    assert other.report().told == 0
+    plain = "arm,reward,pull\nA,0.5,x\nA,0.5,x\n"  # names of another tool may come again
+    assert [other.import_trials(io.StringIO(plain), "csv") for _ in range(2)] == [2, 2]

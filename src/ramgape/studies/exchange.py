@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from ramgape.common.checks import as_float, check_many, check_text, is_text, whole
 from ramgape.errors import InvalidReward, InvalidSpec, UnknownPull, require, shorten
@@ -196,6 +196,16 @@ def write_pull_id(token: str, number: int, attempt: int) -> str:
     ('9f86d081884c7d659a2f-17', '9f86d081884c7d659a2f-17.2')
     """
     return f"{token}-{number}" if attempt == 1 else f"{token}-{number}.{attempt}"
+
+
+def first_attempt(name: str) -> str:
+    """The id of a trial at its first attempt, by which all of its attempts are known."""
+    return name.partition(".")[0]
+
+
+def is_unique(name: str | None) -> TypeGuard[str]:
+    """Whether a name is the id of a trial, which no trial of another study has: older ids may be."""
+    return name is not None and PATTERN.fullmatch(name) is not None and name.index("-") == 2 * TOKEN_BYTES
 
 
 def read_pull_id(text: object) -> PullId:

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 from ramgape.errors import (
     DamagedStore,
     FailingArm,
+    InvalidData,
     KeyReused,
     RamgapeError,
     StudyExists,
@@ -30,7 +31,18 @@ from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.backend import Backend, FailedAttempt, Observed
 from ramgape.studies.blocks import check_new_blocks
 from ramgape.studies.entries import Results, Told, Trial
-from ramgape.studies.exchange import SEEDS, Pull, PullId, Request, base_seed, new_key, seed_of, write_pull_id
+from ramgape.studies.exchange import (
+    SEEDS,
+    Pull,
+    PullId,
+    Request,
+    base_seed,
+    first_attempt,
+    is_unique,
+    new_key,
+    seed_of,
+    write_pull_id,
+)
 from ramgape.studies.files import ImportBuffer, ImportedRow, write_rows
 from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
 from ramgape.studies.session import StudySession
@@ -285,12 +297,25 @@ class LocalBackend(Backend):
     def take_in(self, buffer: ImportBuffer) -> None:
         """Record a batch of trials made elsewhere."""
         with self._transaction(write=True) as (state, now):
+            self._refuse_known(state, buffer)
             state.open_batch(buffer.count)
             for trials in buffer:
                 check_new_blocks(self.session, state, [(each.arm, each.info) for each in trials])
                 state.add(trials, now)
                 self.session.flush()
             state.close_batch()
+
+    def _refuse_known(self, state: StudyState, buffer: ImportBuffer) -> None:
+        """Refuse trials of an export that the study has already: they would count twice."""
+        coming: set[str] = set()
+        for name in (first_attempt(each.origin) for trials in buffer for each in trials if is_unique(each.origin)):
+            require(name not in coming, f"trial {name}", "in the file once", "twice", InvalidData)
+            coming.add(name)
+        for row in (row for page in self.session.pages(0, state.told if coming else 0) for row in page):
+            name = row.origin if row.token is None else write_pull_id(row.token, row.number or 0, 1)
+            if name is not None and first_attempt(name) in coming:
+                allowed = "new to the study, which has it already and would count it twice"
+                raise InvalidData(what=f"trial {name}", allowed=allowed)
 
     def _check_told_blocks(self, state: StudyState, told: Sequence[Told]) -> None:
         """Refuse blocks in which an arm has a trial already; the same result reported again is no second trial."""

@@ -27,7 +27,7 @@ from ramgape.options import RUN, Trials, complete
 from ramgape.search.outcome import Outcome
 from ramgape.search.result import Result, Stopped
 from ramgape.studies.entries import checked_outcome
-from ramgape.studies.exchange import MOST_AT_ONCE, RUN_LEASE
+from ramgape.studies.exchange import MOST_AT_ONCE, RUN_LEASE, first_attempt
 from ramgape.trials.calls import Limits, PendingCalls, error_of, make_limits
 from ramgape.trials.choice import Workers, engine_of
 from ramgape.trials.executors import is_async
@@ -55,11 +55,6 @@ def maker_of(pull: Callable[..., Any], on_items: bool) -> Maker:
     check_takes(pull, 2 if on_items else 1)
     with_generator = wants_generator(pull, after=2 if on_items else 1)
     return partial(await_trial if is_async(pull) else make_trial, pull, with_generator)
-
-
-def first_id(pull: Pull) -> str:
-    """The id of a pull at its first attempt, by which all of them are known."""
-    return pull.id.partition(".")[0]
 
 
 def run_study(
@@ -176,7 +171,7 @@ class Runner:
         pause = SHORTEST_WAIT
         while True:
             for pull in self._exchange(min(self.calls.free, self.left)):
-                self.calls.start(pull, self.pauses.pop(first_id(pull), 0.0))
+                self.calls.start(pull, self.pauses.pop(first_attempt(pull.id), 0.0))
             if self.calls.busy:
                 pause = SHORTEST_WAIT
                 ended = self.calls.wait()
@@ -257,21 +252,21 @@ class Runner:
                 except InvalidReward as invalid:
                     error = invalid
             if isinstance(error, (WorkerLost, CancelledError)) and not self.is_last_try(pull):
-                self.losses[first_id(pull)] += 1
+                self.losses[first_attempt(pull.id)] += 1
                 self.lost.append(pull)
             elif error is not None and not self._is_tried_again(pull, error):
                 self.failed.append((pull, f"{type(error).__name__}: {error}"))
 
     def is_last_try(self, pull: Pull) -> bool:
         """Whether a pull was lost so often that once more is a failure: so it is made alone, where that can be."""
-        return self.losses[first_id(pull)] >= max(self.limits.retries, 1)
+        return self.losses[first_attempt(pull.id)] >= max(self.limits.retries, 1)
 
     def _is_tried_again(self, pull: Pull, error: BaseException) -> bool:
         """Whether a trial that has failed is made again by ourselves, before anybody hears of it.
 
         Not where the study itself has failures tried again: then they are counted there, and what we add are pauses.
         """
-        name = first_id(pull)
+        name = first_attempt(pull.id)
         pause = self.limits.pause_after(error, self.tries[name], pull.seed)
         if pause is None:
             return False

@@ -465,7 +465,8 @@ class Study:
         """Import trials from a file or a stream and return how many; if any row is invalid, nothing is imported.
 
         The rows are one batch, which is checked once, at its end: only the drift check uses their order. Files that
-        `export_trials` wrote come back without loss.
+        `export_trials` wrote come back without loss. A trial of such a file that the study has already is an error: it
+        would count twice.
 
         Args:
             path: The file, or an open stream. A file may also be a table or a log of any kind that `ramgape.analyze`
