@@ -312,10 +312,10 @@ class LocalBackend(Backend):
             require(name not in coming, f"trial {name}", "in the file once", "twice", InvalidData)
             coming.add(name)
         for row in (row for page in self.session.pages(0, state.told if coming else 0) for row in page):
-            name = row.origin if row.token is None else write_pull_id(row.token, row.number or 0, 1)
-            if name is not None and first_attempt(name) in coming:
+            known = row.origin if row.token is None else write_pull_id(row.token, row.number or 0, 1)
+            if known is not None and first_attempt(known) in coming:
                 allowed = "new to the study, which has it already and would count it twice"
-                raise InvalidData(what=f"trial {name}", allowed=allowed)
+                raise InvalidData(what=f"trial {known}", allowed=allowed)
 
     def _check_told_blocks(self, state: StudyState, told: Sequence[Told]) -> None:
         """Refuse blocks in which an arm has a trial already; the same result reported again is no second trial."""
