@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -233,12 +232,15 @@ def test_a_model_s_risk_is_called_so_and_stands_beside_that_of_the_rewards(
         assert arm.pulls == 150
         assert arm.empirical_risk == pytest.approx(oriented[0].value_of(oriented[1]), rel=1e-9)
     assert result.risk_formula == f"{risk.formula(direction == 'minimize')}, under a normal model"
-    assert [arm["empirical_risk"] for arm in result.to_dict()["arms"]] == [arm.empirical_risk for arm in result.arms]
+    details = result.to_dict()["details"]["arms"]
+    assert [arm["empirical_risk"] for arm in details] == [arm.empirical_risk for arm in result.arms]
     label = f"{risk.label(direction == 'minimize')} (normal model)"
     assert result.risk_label == label
-    for text in (str(result), page(result)):
-        assert label in " ".join(text.split())
-        assert re.search(r"in the\s.*data", text, re.DOTALL)  # the heading of a narrow column
+    exact = result.explain()
+    assert label in " ".join(exact.split())
+    assert "in the data" in exact
+    for text in (str(result), page(result), exact):
+        assert "(normal model)" in " ".join(text.split())
     assert list(result.to_frame()["empirical_risk"]) == [arm.empirical_risk for arm in result.arms]
 
 

@@ -110,4 +110,14 @@ def region_columns(result: Result, arms: Sequence[ArmReport], width: int | None)
         digits = Digits.of([arm.objectives[objective.text].estimate for arm in arms], ends)
         cells = [" to ".join(digits.interval(*each)) if each[0] > -1e300 or each[1] < 1e300 else "-" for each in ends]
         columns.append(Column(heading_of(result, place), cells, right=True))
+    if any(arm.empirical_risk is not None for arm in arms):
+        columns.append(Column("in the data", [in_the_data(arm) for arm in arms], right=True))
     return columns
+
+
+def in_the_data(arm: ArmReport) -> str:
+    """Of a risk that a model computes, the value that the rewards themselves have, shown as the risk is."""
+    if arm.empirical_risk is None:
+        return "-"
+    sign = -1.0 if arm.risk_shown == -arm.risk else 1.0
+    return Digits.of([arm.risk_shown], [arm.risk_shown_interval]).text(sign * arm.empirical_risk)
