@@ -329,7 +329,7 @@ def test_the_figures_are_readable() -> None:
         assert_readable(figure)
         legend = [text.get_text() for text in figure.legends[0].get_texts()]
         known = "held-out" not in drawing.name  # with the paper's method, which was undecided
-        samples = {"Gaussian reference", "undecided: needs more"} if known else {"Gaussian reference"}
+        samples = {"reference", "undecided: needs more"} if known else {"reference"}
         assert ({"fewer samples"} if drawing.function == "ratios" else samples) <= set(legend)
     assert "known" in drawings[1].caption
     assert "held-out" in drawings[2].caption

@@ -183,8 +183,10 @@ def test_where_no_first_run_is_done_nothing_harder_is_tried() -> None:
     hopeless = by_goal[0.05, 0.1]
     assert (hopeless.runs, hopeless.undecided, hopeless.more_than) == (planning.FIRST_RUNS, planning.FIRST_RUNS, 1000.0)
     assert hopeless.error_rate is None
-    for goal in ((0.05, 0.05), (0.04, 0.1), (0.04, 0.05), (0.0, 0.05)):
+    for goal in ((0.05, 0.05), (0.04, 0.1), (0.04, 0.05)):
         assert (by_goal[goal].runs, by_goal[goal].skipped, by_goal[goal].more_than) == (0, "easier goal", 1000.0)
+    exact = by_goal[0.0, 0.05]
+    assert (exact.runs, exact.skipped, exact.more_than) == (0, "lower bound", exact.lower_bound)
     assert all(arm.pulls is None and arm.share is None and arm.returned is None for arm in plan.arms)
     text = " ".join(str(plan).split())
     assert "more than 1,000 on average; not simulated (no search was done before max_trials" in text
@@ -309,15 +311,19 @@ def test_without_scipy() -> None:
     assert isinstance(plan.plot().figure, Figure)
 
 
-def test_a_constant_arm_has_no_lower_bound() -> None:
+def test_a_constant_arm_that_is_declared_gaussian_has_no_lower_bound() -> None:
     arms = [
         {"name": "steady", "distribution": "data", "values": [0.5]},
         {"name": "coin", "distribution": "bernoulli", "p": 0.3},
     ]
-    plan = ramgape.plan({"reward_range": [0, 1], "arms": arms}, epsilon=0.05, epsilons=[], deltas=[], runs=2)
+    asked: dict[str, Any] = {"epsilon": 0.05, "epsilons": [], "deltas": [], "runs": 2}
+    plan = ramgape.plan({"noise": "gaussian", "arms": arms}, **asked, max_trials=1000)
     assert plan.bound_note.startswith("the variance of arm 'steady' must be above 0")
+    plan = ramgape.plan({"reward_range": [0, 1], "arms": arms}, **asked)
     assert isinstance(plan.chosen, PullForecast)
     assert plan.chosen.mean is not None
+    assert plan.chosen.ratio is not None
+    assert plan.chosen.ratio > 1.0
 
 
 # ------------------------------------------------------------------------------- JSON, text, pictures
@@ -396,7 +402,7 @@ def test_the_picture_of_trials(confidence: Plan, tmp_path: Path) -> None:
     legend = axes.get_legend()
     assert legend is not None
     texts = [text.get_text() for text in legend.get_texts()]
-    assert texts == ["δ = 0.05", "δ = 0.2", "10% to 90% of the searches", "Gaussian reference"]
+    assert texts == ["δ = 0.05", "δ = 0.2", "10% to 90% of the searches", "lower bound", "reference"]
     confidence.save_plot(tmp_path / "plan.svg")
     assert "<svg" in (tmp_path / "plan.svg").read_text(encoding="utf-8")
 
@@ -406,7 +412,12 @@ def test_the_picture_of_what_is_not_known() -> None:
     (axes,) = plan.plot().figure.axes
     legend = axes.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["δ = 0.05", "Gaussian reference", "more than this"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "δ = 0.05",
+        "lower bound",
+        "reference",
+        "more than this",
+    ]
     (axes,) = ramgape.plan(TIE, epsilon=0, epsilons=[], deltas=[], runs=1).plot().figure.axes
     assert [text.get_text() for text in axes.texts] == ["no number\nsuffices"]
 
@@ -536,7 +547,8 @@ def test_a_share_of_the_smallest_mean_is_told_wherever_a_guess_is_simulated() ->
     assert "an answer within 1 approximately with probability 0.95" in text
     assert "10% of the reward range, or without one of the smallest absolute mean" in text
     assert [(arm.mean, arm.std, arm.risk_shown) for arm in planned.arms] == [(10.0, 10.0, 10.0), (16.0, 2.0, 2.0)]
-    assert ramgape.lower_bound(LONG_DELAYS, epsilon="10%").epsilon == 1.0
+    assert planned.bound_note.startswith("noise must be bounded or gaussian for a lower bound")
+    assert ramgape.lower_bound({**LONG_DELAYS, "noise": "gaussian"}, epsilon="10%").epsilon == 1.0
     many = ramgape.replicate(LONG_DELAYS, epsilon="10%", runs=2)
     shown = " ".join(str(many).split())
     assert "(epsilon=10%, delta=0.05)" in shown

@@ -99,3 +99,72 @@ def slow_distance(
             ]
             found.append(slow_minimum(moments, weights, demands, deviation))
     return min(found)
+
+
+Law = tuple[Floats, Floats]  # values, and their shares
+
+
+def slow_law_minimum(laws: list[Law], weights: Floats, grid: Floats, moved: list[int], demands: Any) -> float:
+    """The cheapest laws on a grid of values that meet demands, all moving arms at once and from several starts.
+
+    Laws are vectors of probabilities. Demands are a function of the means and the standard deviations of all arms,
+    which is to be 0 at least.
+    """
+    count, size = len(laws), len(grid)
+    own = np.zeros((count, size))
+    for row, (values, shares) in zip(own, laws, strict=True):
+        row[np.abs(grid[:, None] - values).argmin(axis=0)] = shares
+    before, weight = own[moved], weights[moved]
+    present = before > 0.0
+
+    def slack(part: Floats) -> Floats:
+        new = own.copy()
+        new[moved] = part.reshape(len(moved), size)
+        means = new @ grid
+        return np.asarray(demands(means, np.sqrt(np.maximum(new @ grid**2 - means**2, 1e-12))))
+
+    def cost(part: Floats) -> float:
+        ratios = np.log(before[present] / part.reshape(len(moved), size)[present])
+        return float(np.repeat(weight, present.sum(axis=1)) @ (before[present] * ratios))
+
+    def slope(part: Floats) -> Floats:
+        ratios = np.where(present, before / part.reshape(len(moved), size), 0.0)
+        return np.asarray((-weight[:, None] * ratios).ravel())
+
+    total = {"type": "eq", "fun": lambda part: part.reshape(len(moved), size).sum(axis=1) - 1.0}
+    best, generator = math.inf, np.random.default_rng(1)
+    for mixed in (0.02, 0.2, 0.5):
+        start = (1.0 - mixed) * before + mixed * generator.dirichlet(np.ones(size), len(moved))
+        found = scipy.optimize.minimize(
+            cost,
+            start.ravel(),
+            jac=slope,
+            method="SLSQP",
+            bounds=[(1e-9, 1.0)] * start.size,
+            constraints=[{"type": "ineq", "fun": slack}, total],
+            options={"ftol": 1e-10, "maxiter": 300},
+        )
+        if slack(found.x).min() > -1e-7:
+            best = min(best, found.fun)
+    return best
+
+
+def slow_law_distance(laws: list[Law], weights: Floats, epsilon: float, answer: Any, grid: Floats) -> float:
+    """The nearest alternative to an answer for the Pareto set in mean and standard deviation, by its definition."""
+    inside, outside = np.flatnonzero(answer).tolist(), np.flatnonzero(~np.asarray(answer)).tolist()
+    found = []
+    for i, j in itertools.product(inside, range(len(laws))):
+        if i != j:
+
+            def beaten(means: Floats, stds: Floats, i: int = i, j: int = j) -> list[float]:
+                return [means[j] - means[i] - epsilon, stds[i] - stds[j] - epsilon]
+
+            found.append(slow_law_minimum(laws, weights, grid, [i, j], beaten))
+    for i in outside:
+        for ways in itertools.product((True, False), repeat=len(inside)):
+
+            def away(means: Floats, stds: Floats, i: int = i, ways: Any = ways) -> Floats:
+                return np.where(ways, means[i] - means[inside] - epsilon, stds[inside] - stds[i] - epsilon)
+
+            found.append(slow_law_minimum(laws, weights, grid, [i, *inside], away))
+    return min(found)

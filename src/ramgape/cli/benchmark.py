@@ -82,7 +82,7 @@ def benchmark(
     everything
 
     [bold]ramgape benchmark stopping[/bold]
-    samples to stop, by bound and tolerance, beside a Gaussian reference, and wrong answers (needs scipy)
+    samples to stop, by bound and tolerance, compared with a reference, and wrong answers (needs scipy)
 
     [bold]ramgape benchmark budget[/bold]
     simple regret and wrong sets after 500 to 40,000 pulls, for every policy meant for a budget

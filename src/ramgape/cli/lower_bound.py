@@ -1,4 +1,4 @@
-"""`ramgape lower-bound`: how few samples could suffice on Gaussian arms like those of a known instance."""
+"""`ramgape lower-bound`: how few trials could suffice on a known instance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lower_bound(
 ) -> None:
     """Compute how few trials could suffice.
 
-    For Gaussian arms: the number, and how an ideal algorithm would divide them among the arms.
+    The number, and how an ideal algorithm would divide the trials among the arms.
 
     [bold]ramgape lower-bound paper:46[/bold]
     for the exact Pareto set with probability 0.95
@@ -30,11 +30,12 @@ def lower_bound(
     [bold]ramgape lower-bound paper:46 --question best[/bold]
     for the arm with the highest mean
 
-    If the arms are Gaussian, this is a lower bound for every algorithm. Others
-    are taken as Gaussian with the same mean and variance: then it is a reference
-    and no bound, and methods for bounded rewards may need fewer samples. Where
-    epsilon allows several answers, it is asymptotic, about small delta, and a
-    reference, too. The output says which ("exact" in JSON). Needs scipy.
+    This is a lower bound for every algorithm that is right for all rewards in the
+    declared range, or for all Gaussian rewards if they are declared Gaussian.
+    Declared Gaussian rewards that are not are taken as Gaussian with the same mean
+    and variance; where epsilon allows several answers, the bound is asymptotic,
+    about small delta. Then it is a reference and no bound. The output says which
+    ("exact" in JSON). Needs scipy.
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """

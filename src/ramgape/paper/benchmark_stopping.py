@@ -59,7 +59,7 @@ NEAR = 3.0  # times the reference: our aim for the default
 
 
 def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
-    """Every method on every problem at every tolerance, and what Gaussian arms would take at least."""
+    """Every method on every problem at every tolerance, and what any method would take at least."""
     jobs: dict[Key, Job] = {}
     for instance in scale.instances:
         papers = scale.line_up(instance).paper
@@ -83,7 +83,7 @@ def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
 class Measurement(Row):
     """One method on one problem at one tolerance; `group` tells whether anything was tuned on that problem.
 
-    `least` is the lower bound if `least_exact`, else the Gaussian reference; both are None where no number of samples
+    `least` is the lower bound if `least_exact`, else the reference; both are None where no number of samples
     suffices. `mean` is there only if every run ended; `pulls` are those made on average, and the mean would exceed them
     if some run did not end. Both are None where nothing was run. `saving` is how many times more samples the paper's
     method takes, or at least so many (`saving_is_least`) if that one did not end; None where it was not run.

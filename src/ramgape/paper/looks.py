@@ -96,7 +96,7 @@ METHODS = {
 # What the samples are compared with, by whether it is a bound.
 LEAST = {
     True: Look("lower bound", PALETTE["black"], DASHED, "|", 1.3),
-    False: Look("Gaussian reference", PALETTE["reddish purple"], DASHED, "|", 1.6),
+    False: Look("reference", PALETTE["reddish purple"], DASHED, "|", 1.6),
 }
 
 # For rules without an entry; yellow is too pale for a thin line on white.

@@ -205,21 +205,19 @@ class Best(Question):
         return self, exact_ranks(means), exact_ranks(risks)
 
     def right_answers(self, means: Floats, risks: Floats, epsilon: float) -> list[Mask]:
-        """Where one arm is asked for, without a floor: every arm that is less than epsilon behind the best one."""
+        """Where one arm is asked for: every arm, and with a floor no arm, if that is right up to epsilon."""
         right = self.true_answer(means, risks)
-        if not self._is_single:
+        if self.count > 1:
             return [right]
-        values = self.score.of(means, risks)
-        near = np.flatnonzero((values > values.max() - epsilon) & ~right)
-        return [right, *(np.arange(len(values)) == place for place in near)]
+        each: list[Mask] = list(np.eye(len(means), dtype=bool))
+        if self.floor is not None:
+            each.append(np.zeros(len(means), dtype=bool))
+        others = (one for one in each if (one != right).any())
+        return [right, *(one for one in others if self.is_right(one, means, risks, epsilon))]
 
     def is_only_answer(self, means: Floats, risks: Floats, epsilon: float) -> bool:
-        """Whether all other arms are epsilon or more behind; not known of several arms, or with a floor."""
-        return self._is_single and len(self.right_answers(means, risks, epsilon)) == 1
-
-    @property
-    def _is_single(self) -> bool:
-        return self.floor is None and self.count == 1
+        """Whether no other arm will do; not known of several arms."""
+        return self.count == 1 and len(self.right_answers(means, risks, epsilon)) == 1
 
 
 class _OneObjective(Best):

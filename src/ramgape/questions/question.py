@@ -394,7 +394,7 @@ class Question(ABC):
         """All answers that are right up to epsilon, the true one first; that alone if there are too many to look at.
 
         A lower bound on the samples takes the easiest of them. Which alternatives make an answer wrong is known to the
-        solver (`ALTERNATIVES` in simulation/lower_bound.py), by the task's name.
+        solver (`families_of` in simulation/alternatives.py).
 
         Args:
             means, risks: The truth.

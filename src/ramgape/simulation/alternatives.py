@@ -1,4 +1,4 @@
-"""What could be mistaken for an instance of Gaussian arms: alternatives for which an answer is wrong, and their prices.
+"""What could be mistaken for an instance: alternatives for which an answer is wrong, and their prices.
 
 An answer S to "which arms are the Pareto set" is wrong
 
@@ -10,28 +10,37 @@ With epsilon 0 this is "S is not the Pareto set". The answer i to "which arm has
 
     (c) if some arm j has a mean that is better by epsilon or more: the means of i and j move (`Overtakings`).
 
-For (a) and (b) means and variances are unknown. For (c) variances are taken as known, as Garivier and Kaufmann have it:
-whoever does not know them must still tell these alternatives apart, so that the bound holds for both. What it costs to
-move one arm has a closed form (`worsened`, `improved`); where the arms meet is looked for in two dimensions
-(`nearest`).
+Under a limit on the other objective the answer i is wrong
+
+    (d) if i misses the limit by epsilon, or some arm j keeps it by epsilon and is better by epsilon (`Infringements`);
+        the answer "no arm" is wrong if some arm keeps the limit by epsilon.
+
+What it costs to move one arm is known to the arms: in closed form for Gaussian ones (`Gaussians`), from tables for all
+laws in a range (laws.py). Means and variances of Gaussian arms are unknown, but for (c), where variances are taken as
+known, as Garivier and Kaufmann have it: a method that does not know them must tell these alternatives apart, too, so
+that the bound holds for both. Where the arms meet is looked for in two dimensions (`nearest`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.checks import SMALLEST
+from ramgape.questions import Question
+from ramgape.questions.best import BestMean, LeastRisk, Top
+from ramgape.questions.pareto import Pareto
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 COARSE, FINE, LOOKS = 17, 7, 10  # points to a side in the first look for a minimum and in the others; and all looks
+BEYOND_REACH = 1e4  # nats: no alternative, but a mark that there is none
 WORTHWHILE = 1.5  # alternatives that cost more than so many times the cheapest one are not looked at closely
 
 
@@ -53,6 +62,10 @@ class Gaussians(NamedTuple):
     def risks(self) -> Floats:
         return self.variances - self.rho * self.means
 
+    def level(self, risk: float) -> float:
+        """A risk that is given in the user's units."""
+        return risk * abs(risk) if self.root else risk
+
     def at(self, places: Places) -> Gaussians:
         """Some of the arms, in the shape of `places`."""
         return self._replace(means=self.means[places], variances=self.variances[places])
@@ -63,6 +76,32 @@ class Gaussians(NamedTuple):
             return risks + margin
         deviations = np.sqrt(np.maximum(risks, 0.0)) + margin
         return deviations * np.abs(deviations)
+
+    def natural(self, places: Places, means: Floats) -> Floats:
+        """The risks of the nearest arms with these means."""
+        return spread(self.at(places), means) - self.rho * means
+
+    def worsened(self, places: Places, means: Floats, risks: Floats) -> Floats:
+        """The prices of at most these means and at least these risks."""
+        return worsened(self.at(places), means, risks)
+
+    def improved(self, places: Places, means: Floats, risks: Floats) -> Floats:
+        """The prices of at least these means and at most these risks."""
+        return improved(self.at(places), means, risks)
+
+    def lowered(self, places: Places, means: Floats) -> Floats:
+        """The prices of at most these means."""
+        return lowered(self.at(places), means)
+
+    def raised(self, places: Places, means: Floats) -> Floats:
+        """The prices of at least these means."""
+        arms = self.at(places)
+        return lowered(arms._replace(means=-arms.means), -means)
+
+    def moved(self, places: Places, means: Floats) -> Floats:
+        """The prices of these means where variances are known."""
+        arms = self.at(places)
+        return np.asarray(0.5 * (means - arms.means) ** 2 / arms.variances)
 
 
 def divergence(arms: Gaussians, means: Floats, variances: Floats) -> Floats:
@@ -126,6 +165,35 @@ def spread(arms: Gaussians, means: Floats) -> Floats:
 # ------------------------------------------------------------------------------------ alternatives
 
 
+class Arms(Protocol):
+    """Arms that can be moved; prices are those of arms at `places`, which fit the demands in shape."""
+
+    @property
+    def means(self) -> Floats: ...
+
+    @property
+    def risks(self) -> Floats: ...
+
+    @property
+    def root(self) -> bool: ...
+
+    def level(self, risk: float) -> float: ...
+
+    def shifted(self, risks: Any, margin: float) -> Any: ...
+
+    def natural(self, places: Places, means: Floats) -> Floats: ...
+
+    def worsened(self, places: Places, means: Floats, risks: Floats) -> Floats: ...
+
+    def improved(self, places: Places, means: Floats, risks: Floats) -> Floats: ...
+
+    def lowered(self, places: Places, means: Floats) -> Floats: ...
+
+    def raised(self, places: Places, means: Floats) -> Floats: ...
+
+    def moved(self, places: Places, means: Floats) -> Floats: ...
+
+
 class Family(Protocol):
     """Alternatives in rows; those of a row are the points of a unit square."""
 
@@ -143,23 +211,21 @@ class Duels:
     has at this mean anyway, to that which j has.
     """
 
-    def __init__(self, arms: Gaussians, answer: Mask, mean_margin: float, risk_margin: float) -> None:
+    def __init__(self, arms: Arms, answer: Mask, mean_margin: float, risk_margin: float) -> None:
         pairs = [(i, j) for i in np.flatnonzero(answer) for j in range(len(answer)) if i != j]
         self.arms, self.mean_margin, self.risk_margin = arms, mean_margin, risk_margin
         self.refuted = np.array([i for i, _ in pairs], dtype=np.intp)
         self.rivals = np.array([j for _, j in pairs], dtype=np.intp)
 
     def prices(self, rows: Places, across: Floats, down: Floats) -> Iterator[tuple[Places, Floats]]:
-        refuted, rivals = self.refuted[rows], self.rivals[rows]
-        beaten, winner = self.arms.at(refuted), self.arms.at(rivals)
-        mean = beaten.means + (winner.means - self.mean_margin - beaten.means) * across
-        lowest = np.minimum(beaten.means, mean)
-        highest = np.maximum(winner.means, mean + self.mean_margin)
-        start = spread(beaten, lowest) - beaten.rho * lowest
-        end = self.arms.shifted(spread(winner, highest) - winner.rho * highest, self.risk_margin)
+        arms, refuted, rivals = self.arms, self.refuted[rows], self.rivals[rows]
+        beaten, winner = arms.means[refuted], arms.means[rivals]
+        mean = beaten + (winner - self.mean_margin - beaten) * across
+        start = arms.natural(refuted, np.minimum(beaten, mean))
+        end = arms.shifted(arms.natural(rivals, np.maximum(winner, mean + self.mean_margin)), self.risk_margin)
         risk = start + (end - start) * down
-        yield refuted, worsened(beaten, mean, risk)
-        yield rivals, improved(winner, mean + self.mean_margin, self.arms.shifted(risk, -self.risk_margin))
+        yield refuted, arms.worsened(refuted, mean, risk)
+        yield rivals, arms.improved(rivals, mean + self.mean_margin, arms.shifted(risk, -self.risk_margin))
 
 
 class Escapes:
@@ -171,7 +237,7 @@ class Escapes:
     arm, up to where those left behind in mean need not move; down goes its risk, to where the others need not.
     """
 
-    def __init__(self, arms: Gaussians, answer: Mask, mean_margin: float, risk_margin: float) -> None:
+    def __init__(self, arms: Arms, answer: Mask, mean_margin: float, risk_margin: float) -> None:
         self.arms, self.mean_margin, self.risk_margin = arms, mean_margin, risk_margin
         self.answer = np.flatnonzero(answer)
         ordered = self.answer[np.argsort(-arms.means[self.answer], kind="stable")]
@@ -194,21 +260,17 @@ class Escapes:
         self.highest, self.lowest = np.array(highest), np.array(lowest)
 
     def prices(self, rows: Places, across: Floats, down: Floats) -> Iterator[tuple[Places, Floats]]:
-        refuted = self.refuted[rows]
-        escaping = self.arms.at(refuted)
-        mean = escaping.means + (self.highest[rows] - escaping.means) * across
-        start = spread(escaping, mean) - escaping.rho * mean
+        arms, refuted = self.arms, self.refuted[rows]
+        own = arms.means[refuted]
+        mean = own + (self.highest[rows] - own) * across
+        start = arms.natural(refuted, mean)
         risk = start + (np.minimum(self.lowest[rows], start) - start) * down
-        yield refuted, improved(escaping, mean, risk)
+        yield refuted, arms.improved(refuted, mean, risk)
+        left_behind = arms.shifted(np.maximum(risk, 0.0) if arms.root else risk, self.risk_margin)
         for column, place in enumerate(self.answer):
             cover = np.array(place)
-            left = self.arms.at(cover)
-            by_mean = lowered(left, mean - self.mean_margin)
-            by_risk = worsened(
-                left,
-                np.array(math.inf),
-                self.arms.shifted(np.maximum(risk, 0.0) if self.arms.root else risk, self.risk_margin),
-            )
+            by_mean = arms.lowered(cover, mean - self.mean_margin)
+            by_risk = arms.worsened(cover, np.array(math.inf), left_behind)
             cheaper = np.minimum(by_mean, by_risk)
             # Not always the cheaper way, or the function would have a valley for each row, and all in one square.
             forced = np.where(self.in_mean[rows, column], by_mean, cheaper)
@@ -221,7 +283,7 @@ class Overtakings:
     Across the square goes the mean at which they meet, from i's own to j's own; down nothing changes.
     """
 
-    def __init__(self, arms: Gaussians, answer: Mask, mean_margin: float, risk_margin: float) -> None:
+    def __init__(self, arms: Arms, answer: Mask, mean_margin: float, risk_margin: float) -> None:
         (best,) = np.flatnonzero(answer)
         self.arms, self.mean_margin = arms, mean_margin
         self.rivals = np.flatnonzero(~answer)
@@ -229,22 +291,84 @@ class Overtakings:
         self.refuted, self.best = self.rivals, np.full(len(self.rivals), best)
 
     def prices(self, rows: Places, across: Floats, down: Floats) -> Iterator[tuple[Places, Floats]]:
-        for places, margin in ((self.best[rows], 0.0), (self.rivals[rows], self.mean_margin)):
-            moving, beaten, winner = (
-                self.arms.at(places),
-                self.arms.at(self.best[rows]),
-                self.arms.at(self.rivals[rows]),
-            )
-            mean = beaten.means + (winner.means - self.mean_margin - beaten.means) * across + 0.0 * down
-            yield places, 0.5 * (mean + margin - moving.means) ** 2 / moving.variances
+        best, rivals = self.best[rows], self.rivals[rows]
+        beaten, winner = self.arms.means[best], self.arms.means[rivals]
+        mean = beaten + (winner - self.mean_margin - beaten) * across + 0.0 * down
+        yield best, self.arms.moved(best, mean)
+        yield rivals, self.arms.moved(rivals, mean + self.mean_margin)
 
 
-# By the text of the task: not even all that have one name are known.
-ALTERNATIVES: dict[str, tuple[Callable[[Gaussians, Mask, float, float], Family], ...]] = {
-    "pareto": (Duels, Escapes),
-    "best": (Overtakings,),
-    "top:1": (Overtakings,),
-}
+class Infringements:
+    """(d): the arm i of the answer misses the limit, or another arm j keeps it and overtakes i in the objective.
+
+    Args:
+        objective: "mean", with a ceiling on the risk, or "risk", with a floor under the mean.
+        limit: The ceiling or the floor; None: there is none.
+    """
+
+    def __init__(
+        self, arms: Arms, answer: Mask, mean_margin: float, risk_margin: float, objective: str, limit: float | None
+    ) -> None:
+        self.arms, self.mean_margin, self.risk_margin = arms, mean_margin, risk_margin
+        self.by_mean, self.limit = objective == "mean", limit
+        self.refuted = np.flatnonzero(~answer)  # by the rival, and last the answer itself
+        self.best = int(np.flatnonzero(answer)[0]) if answer.any() else None
+        if self.best is not None and limit is not None:
+            self.refuted = np.append(self.refuted, self.best)
+
+    def prices(self, rows: Places, across: Floats, down: Floats) -> Iterator[tuple[Places, Floats]]:
+        arms, rivals, free = self.arms, self.refuted[rows], np.zeros(np.broadcast_shapes(across.shape, down.shape))
+        # What a rival must reach beside the objective.
+        ceiling, floor = np.array(math.inf), np.array(-math.inf)
+        if self.limit is not None and self.by_mean:
+            ceiling = np.array(arms.shifted(self.limit, -self.risk_margin))
+        elif self.limit is not None:
+            floor = np.array(self.limit + self.mean_margin)
+        if self.best is None:
+            yield rivals, (arms.improved(rivals, floor, ceiling) if self.by_mean else arms.raised(rivals, floor)) + free
+            return
+        best = np.array(self.best)
+        own = rivals == best
+        if self.by_mean:
+            level = arms.means[best] + (arms.means[rivals] - self.mean_margin - arms.means[best]) * across
+            behind = arms.lowered(best, level)
+            ahead = arms.improved(rivals, level + self.mean_margin, ceiling)
+        else:
+            start = arms.natural(best, arms.means[best])
+            end = arms.shifted(arms.natural(rivals, np.maximum(arms.means[rivals], floor)), self.risk_margin)
+            level = start + (end - start) * down
+            behind = arms.worsened(best, np.array(math.inf), level)
+            ahead = arms.improved(rivals, floor, arms.shifted(level, -self.risk_margin))
+        missed = np.array(0.0)
+        if self.limit is not None and self.by_mean:
+            missed = arms.worsened(best, np.array(math.inf), np.array(arms.shifted(self.limit, self.risk_margin)))
+        elif self.limit is not None:
+            missed = arms.lowered(best, np.array(self.limit - self.mean_margin))
+        yield rivals, np.where(own, 0.0, ahead) + free
+        yield best, np.where(own, missed, behind) + free
+
+
+def families_of(task: Question, arms: Arms, answer: Mask, mean_margin: float, risk_margin: float) -> list[Family]:
+    """The alternatives for which an answer to a task is wrong.
+
+    Args:
+        task: One of `is_known`; its limit is in the units of the arms.
+        arms, answer: The arms, and which of them are returned.
+        mean_margin, risk_margin: The tolerances.
+    """
+    margins = arms, answer, mean_margin, risk_margin
+    if isinstance(task, Pareto):
+        return [Duels(*margins), Escapes(*margins)]
+    if isinstance(task, LeastRisk):
+        return [Infringements(*margins, "risk", task.min_mean)]
+    if isinstance(task, BestMean) and task.max_risk is not None:
+        return [Infringements(*margins, "mean", arms.level(task.max_risk))]
+    return [Overtakings(*margins)]
+
+
+def is_known(task: Question) -> bool:
+    """Whether alternatives to the answers of a task are known."""
+    return isinstance(task, Pareto | BestMean | LeastRisk) or (isinstance(task, Top) and task.count == 1)
 
 
 def nearest(family: Family, weights: Floats) -> Floats:
@@ -274,6 +398,7 @@ def nearest(family: Family, weights: Floats) -> Floats:
     found = np.zeros((count, len(weights)))
     for arm, price in family.prices(np.arange(count), across, down):
         found[np.arange(count), arm] = price
-    order = np.argsort(costs, kind="stable")
-    _, first = np.unique(family.refuted[order], return_index=True)
-    return found[order[first]]
+    found = found[possible := found.max(axis=1) < BEYOND_REACH]
+    order = np.argsort(costs[possible], kind="stable")
+    _, first = np.unique(family.refuted[possible][order], return_index=True)
+    return np.asarray(found[order[first]])

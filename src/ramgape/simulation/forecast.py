@@ -8,8 +8,8 @@ from typing import Any, Literal
 from ramgape.search.explained import Explained, jsonable
 from ramgape.search.result import Goal
 
-# Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap, which is proved for
-# Gaussian arms alone; no search was done before the cap where less was asked for; no time was left.
+# Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap, by the lower bound;
+# no search was done before the cap where less was asked for; no time was left.
 Skipped = Literal["tie", "lower bound", "easier goal", "time"]
 
 
@@ -26,8 +26,8 @@ class PullForecast:
         more_than: Where there is no mean: what it is larger than, as far as that is known.
         errors: Wrong answers among the runs that came to one; `error_rate` is their share, with its exact 95 %
             `error_interval`.
-        lower_bound: What Gaussian arms with these means and variances take on average, whatever the method; None
-            without SciPy, and where no number of trials suffices.
+        lower_bound: What a method takes on average at least, if it is right whatever rewards are declared to be; None
+            without SciPy, where none is known, and where no number of trials suffices.
         ratio: The mean divided by lower_bound.
         lower_bound_exact: Whether that is a bound for the guessed arms; else it is a reference, and a mean may be below
             it.
@@ -89,7 +89,7 @@ class ArmForecast:
         returned, returned_interval: How often it was in the answer, of the runs that came to one, with its exact 95 %
             interval.
         pulls: Average number of its trials; `share` is its part of all trials.
-        ideal_share: The part that a method ideal for Gaussian arms would give it.
+        ideal_share: The part that an ideal method would give it.
         mean, std, risk, risk_shown: Of the guess, as in `ArmTruth`.
     """
 

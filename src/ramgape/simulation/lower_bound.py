@@ -7,15 +7,15 @@ differently, and nothing but its samples can tell it to. Hence
     E[samples] >= T* kl(delta, 1 - delta),    1/T* = max over w of min over alternatives of sum_i w_i KL_i
 
 where w_i is arm i's share of the samples and KL_i the divergence of its rewards from those of the alternative. The
-family here are Gaussian arms. Arms of another kind are replaced by Gaussian ones of the same mean and variance, and
-then the number is a *reference* and no bound: rewards of another shape may tell more (where only two values occur,
-equally far from the mean, the variance is soon known), and methods for bounded rewards do stop below it.
+family is what is declared of the rewards: all laws in the range (laws.py), or Gaussian arms of any mean and variance.
+Arms that are declared Gaussian and are not are replaced by Gaussian ones of the same mean and variance, and then the
+number is a *reference* and no bound.
 
 Which alternatives make an answer wrong depends on the task: simulation/alternatives.py has those that are known, and
 finds the nearest. The best shares solve a linear programme with a row for each alternative found so far: its solution
 is answered by further alternatives, those nearest to it, until it can hardly be improved (`balance`). The programme
 proves that T* is no smaller, whatever the search for alternatives may have missed, and it is this side that is
-reported.
+reported. For laws in a range prices are interpolated, so that it holds up to about 1%.
 """
 
 from __future__ import annotations
@@ -34,12 +34,23 @@ from ramgape.options import DEFAULT_DELTA, LOWER_BOUND, Options, complete, shows
 from ramgape.problems.environments import Gaussian, Instance
 from ramgape.problems.instances import load_instance
 from ramgape.questions import PARETO, Question, make_question
+from ramgape.questions.question import Rescaling
 from ramgape.risks.mean_variance import Moments
 from ramgape.risks.measure import Measure
 from ramgape.risks.standard_deviation import StandardDeviation
 from ramgape.search.explained import Explained
 from ramgape.search.spec import check_alpha, check_tolerance, choose_risk, parse_share
-from ramgape.simulation.alternatives import ALTERNATIVES, Family, Floats, Gaussians, Mask, nearest
+from ramgape.simulation.alternatives import (
+    Arms,
+    Family,
+    Floats,
+    Gaussians,
+    Mask,
+    families_of,
+    is_known,
+    nearest,
+)
+from ramgape.simulation.laws import Laws
 
 GAP = 0.002  # T* is known when what an allocation reaches and what no allocation exceeds differ by this part
 ROUNDS = 200  # about ten are needed
@@ -50,7 +61,9 @@ SLIGHTEST = 1e-12  # a share of 0 would make an arm's infinite divergence count 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LowerBound(Explained):
-    """The fewest samples, on average, that an algorithm can do with on Gaussian arms like these.
+    """The fewest samples, on average, that an algorithm can do with if it is right whatever rewards are declared to be.
+
+    Declared are a range, or Gaussian rewards.
 
     Where the answer hangs on a tie, no number of samples suffices: `samples`, `characteristic_time` and `reached` are
     then None, and the allocation is empty. That is exact for rewards of every kind: any law that is not a constant has
@@ -58,12 +71,13 @@ class LowerBound(Explained):
 
     Attributes:
         samples: The number itself.
-        characteristic_time: T*, up to 0.2 % below the truth and never above it.
-        allocation: The shares of the samples that an algorithm ideal for Gaussian arms would give them; for these
-            shares the time is `reached`, so that the truth lies in between.
+        characteristic_time: T*, up to 0.2 % below the truth and, for Gaussian rewards, never above it; for laws in a
+            range it is computed up to about 1 %.
+        allocation: The shares of the samples that an ideal algorithm would give the arms; for these shares the time is
+            `reached`, so that the truth lies in between.
         exact: Whether this is a lower bound as it stands, for every delta and every algorithm that is right with
-            probability 1 - delta whatever Gaussian arms it is given. Otherwise it is a reference: a number to compare
-            with, which a method may well be below.
+            probability 1 - delta whatever laws in the range, or whatever Gaussian arms, it is given. Otherwise it is a
+            reference: a number to compare with, which a method may well be below.
         note: Why it is the one or the other.
         instance: What was asked about, as `task`, `delta`, `epsilon`, `risk`, `rho`, `alpha` and `direction` are
             what was asked for.
@@ -95,18 +109,14 @@ def has_lower_bound(measure: Measure, task: Question = PARETO) -> bool:
     return not task.about_risk or isinstance(measure, Moments | StandardDeviation)
 
 
-def is_known(task: Question) -> bool:
-    """Whether it is known for a task."""
-    return str(task) in ALTERNATIVES
-
-
 @shows_options(LOWER_BOUND)
 def lower_bound(
     instance: Instance | Mapping[str, Any] | str | os.PathLike[str], **options: Unpack[Options]
 ) -> LowerBound:
     """The samples that an algorithm needs on average, if it is to be right with probability 1 - delta.
 
-    This is a bound for Gaussian arms only; for others it is a reference, and `exact` is False.
+    It is about algorithms that are right for all laws in the declared range, or for all Gaussian arms where rewards
+    are declared Gaussian. Of rewards that are declared otherwise nothing is known here.
 
     With epsilon 0 there is one right answer, the Pareto set or the best arm, and the bound holds for every delta. With
     epsilon above 0 (see `is_epsilon_cover` for what is then right) there may be several right answers:
@@ -129,7 +139,7 @@ def lower_bound(
     Examples:
         >>> bound = lower_bound("paper:46")
         >>> round(bound.samples, -2), bound.exact
-        (4300.0, False)
+        (4300.0, True)
         >>> max(bound.allocation, key=bound.allocation.get)
         '1'
         >>> round(lower_bound("paper:46", question="best").samples, -2)
@@ -145,11 +155,12 @@ def lower_bound(
     require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", given["epsilon"])
     assert tolerance is not None
     task = make_question(given.pop("question"))
-    require(is_known(task), "question", "pareto or best, since of others no lower bound is known here", str(task))
+    allowed = "pareto, best or least-risk, since of others no lower bound is known here"
+    require(is_known(task), "question", allowed, str(task))
     risk, rho, alpha, direction = (given[name] for name in ("risk", "rho", "alpha", "direction"))
     measure = choose_risk(instance.risk if risk is None and rho is None else risk, rho)
     require(has_lower_bound(measure, task), "risk", "std, variance or mean-variance, for a lower bound", str(measure))
-    scale = comparison_scale(instance, measure, alpha, tolerance, risk_epsilon)
+    factor, scale = risk_scales(instance, measure, alpha, tolerance, risk_epsilon)
     asked: dict[str, Any] = {
         **given,
         "instance": instance.name,
@@ -161,46 +172,78 @@ def lower_bound(
         "alpha": None if alpha is None else float(alpha),
     }
     known_name(direction, ("maximize", "minimize"), "direction")
-    means, risks, arms = as_gaussians(instance, measure, direction, task)
+    means, risks = oriented_truth(instance, measure, direction, task)
+    arms, in_mean, in_risk = make_arms(instance, measure, direction, task)
+    # Limits are about means as they are, and about risks as they are shown.
+    sign = 1.0 if direction == "maximize" else -1.0
+    shown = task.scaled(Rescaling(sign, 0.0, 1.0), Rescaling(scale / factor, 0.0, 1.0))
+    on_arms = task.scaled(
+        Rescaling(sign, in_mean.origin, in_mean.unit), Rescaling(1.0 / factor, in_risk.origin, in_risk.unit)
+    )
     solve = load_solver()
-    answers = task.right_answers(means, scale * risks, tolerance)
+    answers = shown.right_answers(means, scale * risks, tolerance)
     balances: list[tuple[Balance, Mask]] = []
     for answer in answers:
-        families = [family(arms, answer, tolerance, tolerance / scale) for family in ALTERNATIVES[str(task)]]
+        margins = in_mean.difference(tolerance), in_risk.difference(tolerance / scale)
+        families = families_of(on_arms, arms, answer, *margins)
         farthest = max((found.low for found, _ in balances), default=ENDLESS)
         balanced = balance(families, len(means), solve, farthest)
         if balanced is not None:
             balances.append((balanced, answer))
 
-    gaussian = all(isinstance(arm.distribution, Gaussian) for arm in instance.arms)
+    declared = instance.reward_range is not None or all(isinstance(arm.distribution, Gaussian) for arm in instance.arms)
     if not balances:
         tie = f"the {task.called} hangs on a tie, which no data can tell from a near tie"
-        return LowerBound(None, None, None, {}, True, f"no number of samples suffices: {tie}", **asked)
+        return LowerBound(None, None, None, {}, True, f"no number of trials suffices: {tie}", **asked)
     best, easiest = max(balances, key=lambda pair: pair[0].low)
     highest = max(found.high for found, _ in balances)
-    several = not task.is_only_answer(means, scale * risks, tolerance)
+    several = not shown.is_only_answer(means, scale * risks, tolerance)
     chosen = [name for name, returned in zip(instance.names, easiest, strict=True) if returned]
     return LowerBound(
         samples=relative_entropy(delta) / highest,
         characteristic_time=1.0 / highest,
-        reached=1.0 / best.low,
+        reached=1.0 / min(best.low, highest),
         allocation=dict(zip(instance.names, best.shares.tolist(), strict=True)),
-        exact=gaussian and not several,
-        note=f"{family_of(gaussian, task)} it is {scope_of(several, len(answers), chosen, task)}",
+        exact=declared and not several,
+        note=f"{family_of(instance, declared, task)} it is {scope_of(several, len(answers), chosen, task)}",
         **asked,
     )
 
 
-def as_gaussians(
+def oriented_truth(
     instance: Instance, measure: Measure, direction: Literal["maximize", "minimize"], task: Question
-) -> tuple[Floats, Floats, Gaussians]:
-    """The means of an instance, more being better, its risks, and its arms as Gaussian ones; no risks unless asked."""
-    rho = getattr(measure, "rho", 0.0) if task.about_risk else 0.0
+) -> tuple[Floats, Floats]:
+    """The means of an instance, more being better, and its risks; no risks unless asked."""
     oriented = measure if direction == "maximize" else measure.mirrored()
     means = instance.means if direction == "maximize" else -instance.means
     risks = instance.risks_by(oriented, direction) if task.about_risk else np.zeros(len(means))
-    check_moments(instance, rho)
-    return means, risks, Gaussians(means, instance.variances, rho, isinstance(measure, StandardDeviation))
+    return means, risks
+
+
+def make_arms(
+    instance: Instance, measure: Measure, direction: Literal["maximize", "minimize"], task: Question
+) -> tuple[Arms, Rescaling, Rescaling]:
+    """The arms of an instance among what is declared of them; and how oriented means, and risks, become theirs."""
+    rho = getattr(measure, "rho", 0.0) if task.about_risk else 0.0
+    root = isinstance(measure, StandardDeviation)
+    if instance.reward_range is None:
+        allowed = "bounded or gaussian for a lower bound: of other rewards none is known here"
+        require(instance.noise == "gaussian", "noise", allowed, instance.noise, InvalidInstance)
+        check_moments(instance, rho)
+        means = instance.means if direction == "maximize" else -instance.means
+        as_it_is = Rescaling(1.0, 0.0, 1.0)
+        return Gaussians(means, instance.variances, rho, root), as_it_is, as_it_is
+    low, high = instance.reward_range
+    distributions = [arm.distribution for arm in instance.arms]
+    if direction == "minimize":
+        low, high = -high, -low
+        distributions = [each.mirrored() for each in distributions]
+    length = high - low
+    check_digits(instance, rho)
+    laws = Laws(distributions, low, high, rho / length, root)
+    # variance - rho mean = length^2 (variance' - rho' mean') - rho low, where ' marks rewards on [0, 1].
+    in_risk = Rescaling(1.0, 0.0, length) if root else Rescaling(1.0, -rho * low, length**2)
+    return laws, Rescaling(1.0, low, length), in_risk
 
 
 def in_numbers(instance: Instance, epsilon: Any) -> Any:
@@ -213,30 +256,36 @@ def in_numbers(instance: Instance, epsilon: Any) -> Any:
     return share * (instance.reward_range[1] - instance.reward_range[0])
 
 
-def comparison_scale(
+def risk_scales(
     instance: Instance, measure: Measure, alpha: float | None, tolerance: float, risk_epsilon: float | None
-) -> float:
-    """The factor with which risks are compared with means, as in `Spec.risk_scale`."""
+) -> tuple[float, float]:
+    """The factors with which risks are shown, and compared with means: `Spec.risk_factor` and `Spec.risk_scale`."""
     low, high = instance.reward_range or (0.0, 1.0)
     factor = check_alpha(alpha, high - low, measure, risk_epsilon)
+    shown = 1.0 if factor is None else factor
     if tolerance and risk_epsilon:
-        return tolerance / risk_epsilon * (1.0 if factor is None else factor)
-    return measure.usual_scale(high - low) if factor is None else factor
+        return shown, tolerance / risk_epsilon * shown
+    return shown, measure.usual_scale(high - low) if factor is None else factor
 
 
 def check_moments(instance: Instance, rho: float) -> None:
     """Complain of arms that are no Gaussian ones, or whose risks have none of the digits of their variances."""
-    variances = instance.variances
-    for name, variance in zip(instance.names, variances, strict=True):
+    for name, variance in zip(instance.names, instance.variances, strict=True):
         allowed = "above 0 for a Gaussian reference (a constant reward is told from others by one sample)"
         require(variance > 0.0, f"the variance of arm {name!r}", allowed, float(variance), error=InvalidInstance)
-    lost = rho * float(abs(instance.means).max()) / float(variances.min())
+    check_digits(instance, rho)
+
+
+def check_digits(instance: Instance, rho: float) -> None:
+    """Complain of risks that have none of the digits of their variances."""
+    variances = instance.variances[instance.variances > 0.0]
+    lost = rho * float(abs(instance.means).max()) / float(variances.min(initial=math.inf))
     allowed = "small enough for a lower bound that variance - rho mean keeps the digits of the variance"
     require(lost <= DIGITS, "rho", allowed, rho, error=InvalidInstance)
 
 
 def scope_of(several: bool, looked_at: int, chosen: list[str], task: Question) -> str:
-    """Whom it binds, the arms being Gaussian, in words."""
+    """Whom it binds, the arms being as declared, in words."""
     if not several:
         return f"exact, for every delta and every algorithm, since there is one right answer, the {task.called}"
     if looked_at == 1:
@@ -246,15 +295,18 @@ def scope_of(several: bool, looked_at: int, chosen: list[str], task: Question) -
         )
     return (
         f"asymptotic (delta to 0), for every algorithm: the easiest to prove of the {looked_at} answers that epsilon "
-        f"allows is {', '.join(chosen)}"
+        f"allows is {', '.join(chosen) or task.nobody}"
     )
 
 
-def family_of(gaussian: bool, task: Question) -> str:
+def family_of(instance: Instance, declared: bool, task: Question) -> str:
     """What is taken as known of the rewards, in words."""
-    if gaussian and not task.about_risk:
+    if instance.reward_range is not None:
+        low, high = instance.reward_range
+        return f"for rewards of any kind between {low:g} and {high:g}"
+    if declared and not task.about_risk:
         return "for Gaussian arms, even if their variances are known,"
-    if gaussian:
+    if declared:
         return "for Gaussian arms with unknown means and variances"
     return (
         "no bound, since these rewards are not Gaussian and a method may need fewer samples: it is what Gaussian arms "
@@ -298,6 +350,8 @@ def balance(families: Sequence[Family], count: int, solve: Solver, least: float)
     for _ in range(ROUNDS):
         weights = np.maximum(shares, SLIGHTEST)
         found = np.concatenate([nearest(family, weights) for family in families])
+        if not len(found):  # nothing that is possible makes the answer wrong
+            return Balance(best, math.inf, math.inf)
         distance = float((found @ shares).min())
         scale = scale or distance
         if distance > low:
@@ -323,7 +377,7 @@ def load_solver() -> Solver:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "scipy":
             raise
-        allowed = 'installed for the Gaussian reference: pip install "ramgape[theory]"'
+        allowed = 'installed for a lower bound: pip install "ramgape[theory]"'
         raise MissingExtra(what="scipy", allowed=allowed) from None
 
     def solve(alternatives: Floats) -> tuple[Floats, Floats]:

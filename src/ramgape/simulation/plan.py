@@ -1,7 +1,7 @@
 """Before any trial: what a search will take, and what a budget will buy, if the arms are as guessed.
 
 The guessed arms are an instance. Searches of it are simulated (`replicate`) for the goal that was asked for and for
-others around it, and set beside what Gaussian arms like these would take at least (`lower_bound`).
+others around it, and set beside what any method would take at least (`lower_bound`).
 
 How long that takes is bounded by numbers of pulls, never by a clock, so that a plan is the same on every machine; only
 without the compiler does the clock decide (`pace`). A run gives up after `max_trials`; a few runs come first, and tell
@@ -30,8 +30,9 @@ from ramgape.problems.instances import Source, load_instance
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.inference import goal_of, rigour_of, risk_label
 from ramgape.search.spec import Spec, parse_share
+from ramgape.simulation.alternatives import is_known
 from ramgape.simulation.forecast import ArmForecast, Plan, PullForecast, Quality, Skipped
-from ramgape.simulation.lower_bound import LowerBound, in_numbers, is_known, lower_bound, relative_entropy
+from ramgape.simulation.lower_bound import LowerBound, in_numbers, lower_bound, relative_entropy
 from ramgape.simulation.pace import (
     FASTER,
     SECONDS,
@@ -279,7 +280,7 @@ def _targets(
 def _lower_bounds(known: Instance, chosen: Spec, epsilons: Iterable[float]) -> tuple[dict[float, LowerBound], str]:
     """By epsilon, since delta is but a factor; where there are none, the reason."""
     if not is_known(chosen.question):
-        return {}, f"nothing of the kind is known for question {chosen.question}, only for pareto and best"
+        return {}, f"nothing of the kind is known for question {chosen.question}, only for pareto, best and least-risk"
     if chosen.question.about_risk and {MOMENTS, ROOT}.isdisjoint(chosen.risk.made_of):
         return {}, f"nothing of the kind is known for risk {chosen.risk}, only for std, variance and mean-variance"
     asked: Any = {
@@ -306,11 +307,15 @@ def _least(bounds: dict[float, LowerBound], target: Target) -> float | None:
 def _skipped(
     target: Target, bounds: dict[float, LowerBound], found: dict[Target, Replication], chosen: Spec
 ) -> Skipped | None:
-    """Why simulating a goal would be in vain; a mere reference is no reason, and says nothing of a known sigma_max."""
+    """Why simulating a goal would be in vain: a mere reference is no reason.
+
+    A lower bound is none for approximate bounds, nor for those that know more than it assumes, such as sigma_max.
+    """
     epsilon, delta = target
     if epsilon in bounds and bounds[epsilon].samples is None:
         return "tie"
-    binding = epsilon in bounds and bounds[epsilon].exact and not the_bound(chosen.bound).terms.stated
+    method = the_bound(chosen.bound)
+    binding = epsilon in bounds and bounds[epsilon].exact and method.rigour == "proved" and not method.terms.stated
     if binding and (_least(bounds, target) or 0.0) > chosen.max_trials:
         return "lower bound"
     hopeless = [easier for easier, replication in found.items() if not replication.ended_count]

@@ -26,7 +26,7 @@ ROWS = 50  # a longer table is scrolled past, not read
 
 def least_word(exact: bool | None) -> str:
     """What to call the number of samples that `lower_bound` computes: a bound only where it is one."""
-    return "lower bound" if exact else "Gaussian reference"
+    return "lower bound" if exact else "reference"
 
 
 def is_approximate(bound: str) -> bool:

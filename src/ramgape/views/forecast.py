@@ -146,7 +146,7 @@ def trials_facts(plan: Plan, row: PullForecast, sign: str) -> Iterator[tuple[str
         if row.lower_bound_exact:
             yield "Bound", f"at least {least}, whatever the method{times}"
         else:
-            yield "Reference", f"Gaussian arms like these would take {least}{times}"
+            yield "Reference", f"an ideal method would take {least}{times}"
     elif row.skipped != "tie":
         yield "Reference", f"unknown: {plan.bound_note}"
 

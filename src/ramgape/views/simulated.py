@@ -269,7 +269,7 @@ def explain_lower_bound(bound: LowerBound, ascii_only: bool) -> Explanation:
         ("Meaning", f"This is the {least_word(bound.exact)}: {bound.note}."),
         ("Time", f"Characteristic time T* = {bound.characteristic_time:,.1f}."),
     ]
-    table = Table(lambda width: allocation_columns(bound), lambda columns: "Ideal for Gaussian arms:")
+    table = Table(lambda width: allocation_columns(bound), lambda columns: "Ideal division of the trials:")
     return Explanation([bound_title(bound)], [(word, printable(text)) for word, text in facts], [table])
 
 
@@ -277,14 +277,14 @@ def bound_title(bound: LowerBound) -> str:
     """The number in a sentence."""
     name = printable(bound.instance)
     if bound.samples is None:
-        return f"{name}: no number of samples suffices"
+        return f"{name}: no number of trials suffices"
     epsilon, in_risk = bound.epsilon if isinstance(bound.epsilon, tuple) else (bound.epsilon, None)
     goal = wanted(epsilon, in_risk, task=bound.task)
     goal = f"{goal} with probability {1.0 - bound.delta:g}"
-    samples = f"{math.floor(bound.samples):,} samples on average"
+    trials = f"{math.floor(bound.samples):,} trials on average"
     if bound.exact:
-        return f"{name}: {goal} takes at least {samples}"
-    return f"{name}: Gaussian arms like these would take about {samples} for {goal}"
+        return f"{name}: {goal} takes at least {trials}"
+    return f"{name}: an ideal method would take about {trials} for {goal}"
 
 
 def allocation_columns(bound: LowerBound) -> list[Column]:
@@ -299,7 +299,7 @@ def allocation_columns(bound: LowerBound) -> list[Column]:
     return [
         Column("arm", [name for name, _ in rows], marks=["in"] * len(rows), names=True),
         Column("share", [f"{share:.1%}" for _, share in rows], right=True),
-        Column("samples", [f"{share * (bound.samples or 0.0):,.0f}" for _, share in rows], right=True),
+        Column("trials", [f"{share * (bound.samples or 0.0):,.0f}" for _, share in rows], right=True),
     ]
 
 

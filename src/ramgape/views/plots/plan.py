@@ -21,7 +21,7 @@ MARKERS = "o^sDv"
 # By whether it is exact: what the least number of trials is called, its line and its marks.
 LEAST: dict[bool, tuple[str, dict[str, Any]]] = {
     True: ("lower bound", {"linestyle": (0, (4.0, 2.0)), "marker": "_", "markersize": 8.0}),
-    False: ("Gaussian reference", {"linestyle": (0, (1.0, 1.5)), "marker": "x", "markersize": 5.0}),
+    False: ("reference", {"linestyle": (0, (1.0, 1.5)), "marker": "x", "markersize": 5.0}),
 }
 LEFT = 2.2  # how much farther to the left 0 stands than the smallest other epsilon, as a factor
 DODGE = 0.018  # of the width: what lies between two lines
@@ -54,10 +54,11 @@ def draw_trials(axes: Axes, rows: Sequence[PullForecast]) -> None:
     if len(epsilons) > 1 and epsilons[0] == 0.0:
         axes.axvline(smallest / LEFT**0.5, color=style.GREY, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_autoscalex_on(False)  # a single point has no width
+    axes.set_xlim(*limits)
     axes.set_xticks([places[epsilon] for epsilon in epsilons], [f"{epsilon:g}" for epsilon in epsilons])
     if len(epsilons) > MOST_LEVEL:
         axes.tick_params(axis="x", rotation=60)
-    axes.set_xlim(*limits)
     if any(row.more_than is not None for row in rows):
         axes.set_ylim(top=ABOVE * axes.get_ylim()[1])
     ticks.log_counts(axes.yaxis, axes.get_ylim())
