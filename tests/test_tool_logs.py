@@ -335,6 +335,27 @@ def test_a_table_of_any_form_is_imported_into_a_study(name: str, tmp_path: Path)
     assert f"{name}, line 2: score must be a number, got 'high'" in found.stderr
 
 
+@pytest.mark.parametrize("case", ["mlflow", "wandb"])
+def test_runs_as_a_frame_are_those_of_the_file(case: str, tmp_path: Path) -> None:
+    """What `mlflow.search_runs` returns is a frame; it may have been kept as Parquet, too."""
+    files, understood, _ = CASES[case]
+    frame = pd.read_csv(LOGS / files[0])
+    frame.to_parquet(tmp_path / "runs.parquet")
+    expected = ramgape.analyze(str(LOGS / files[0]), question="best", next_pulls=0)
+    for data in (frame, tmp_path / "runs.parquet"):
+        found = ramgape.analyze(data, question="best", next_pulls=0)
+        assert understood in found.understood
+        assert found.result.answer == expected.result.answer
+        means = {arm.name: arm.mean for arm in found.result.arms}
+        assert means == pytest.approx({arm.name: arm.mean for arm in expected.result.arms})
+    own = (
+        ramgape.analyze(frame, arm_column=frame.columns[-4], reward_column=frame.columns[-1], next_pulls=0, na="drop")
+        if case == "wandb"
+        else None
+    )  # columns that are named are taken as they are named
+    assert own is None or not own.understood
+
+
 # ------------------------------------------------------------------------ several outcomes of a log
 
 

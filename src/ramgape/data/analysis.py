@@ -6,12 +6,14 @@ import contextlib
 import os
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Unpack, cast
 
 from ramgape.common.checks import check_many
 from ramgape.data.batch import Batch
-from ramgape.data.columns import Layout, find_columns
+from ramgape.data.columns import Layout, Table, find_columns
+from ramgape.data.formats import runs, runs_of
 from ramgape.data.item_tables import Units
 from ramgape.data.missing import is_missing
 from ramgape.data.reading import NO_LOG, Analysis, Reading, Rows, settle
@@ -101,20 +103,30 @@ def analyze(
         return analyze_files(rows, options, layout, written, **further)
     for name, value in {"delimiter": delimiter, "decimal": decimal, "encoding": encoding, "wide": wide or None}.items():
         require(value is None, name, "absent where the data are no file", value)
-    table = as_table(rows)
-    if table is None:
+    given = as_table(rows)
+    if given is None:
         return _analyze_tuples(rows, options, layout, arms, next_pulls, skip_empty, shuffle)
+    table: Table = given
+    facts, understood, kind = NO_LOG, "", runs_of(table.labels)
+    if kind is not None and layout[:6] == Layout()[:6]:
+        from ramgape.data.files import complete_options, merge
+
+        log = merge(kind, [("", runs(kind, given.dictionaries(), table.name))], layout)
+        complete_options(options, kind, log)
+        table, layout, facts, understood = log.rows, log.layout, log.facts, log.understood
     columns = find_columns(table, layout)
     layout = columns.layout
-    units = settle(options, table, columns, shuffle, NO_LOG)
+    units = settle(options, table, columns, shuffle, facts)
     reading = reading_of(options, layout, arms, next_pulls, skip_empty, units, 3)
     if layout.wide:
         reading.expect(str(arm) for arm in columns.rewards)
+    read = table.reader(columns)
     for part in table.parts():
         for batch in columns.batches(part, 0 if reading.numbers_rows else None, reading.selection.keeps):
-            reading.take(batch, table.reader(columns))
+            reading.take(batch, read)
     require(reading.rows > 0, "the table", "one with rows", "none", InvalidData)
-    return reading.infer().named(None if layout.outcomes else layout.reward)
+    analysis = reading.infer().named(None if layout.outcomes else layout.reward)
+    return replace(analysis, understood=understood)
 
 
 def asked_of(options: Options) -> tuple[str, ...]:

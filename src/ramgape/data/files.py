@@ -14,22 +14,18 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 from ramgape.assumptions import UNKNOWN
 from ramgape.common.files import BoundedLines, NamedText
 from ramgape.common.formatting import list_names, plural
-from ramgape.data.columns import Layout, find_columns, is_number
+from ramgape.data.columns import Layout, find_columns
 from ramgape.data.formats import (
     ARCHIVE,
     FORMATS,
-    MLFLOW,
     PROMPTFOO,
-    RUNS,
     TOKENS_AND_TIMES,
-    WANDB,
     Format,
     Record,
     format_of,
-    is_mlflow,
-    is_wandb,
     parse,
     runs,
+    runs_of,
 )
 from ramgape.data.reading import NO_LOG, LogFacts, Rows, settle
 from ramgape.data.source import (
@@ -94,6 +90,15 @@ class Found(NamedTuple):
 
 def recognize(source: Source, options: FileOptions) -> Found:
     """What an open file is, by its content."""
+    found = _recognize(source, options)
+    kind = None if found.rows is None else runs_of(found.rows.labels)
+    if found.rows is None or kind is None:
+        return found
+    rows = [dict(zip(found.rows.labels, row, strict=True)) for part, _ in found.rows.rows() for row in part]
+    return _records(kind, iter(runs(kind, rows, source.name)), source)
+
+
+def _recognize(source: Source, options: FileOptions) -> Found:
     head = source.peek()
     if source.archive is not None:
         if "xl/workbook.xml" in source.archive.namelist():
@@ -107,19 +112,8 @@ def recognize(source: Source, options: FileOptions) -> Found:
     if bare.startswith((b"{", b"[")):
         return _json(source, head)
     rows = CsvReader(source, options.delimiter, options.decimal, options.encoding)
-    for name, fits in ((MLFLOW, is_mlflow), (WANDB, is_wandb)):
-        if fits(rows.labels):
-            found = runs(name, list(_dictionaries(rows)), lambda text: is_number(str(text)), source.name)
-            return _records(RUNS[name], iter(found), source)
     written = "CSV" if rows.delimiter == "," else f"CSV with {DELIMITERS.get(rows.delimiter, repr(rows.delimiter))}"
     return Found(written + (" and decimal commas" if rows.decimal == "," else ""), rows)
-
-
-def _dictionaries(table: TextRows) -> Iterator[Mapping[str, str]]:
-    """All rows of a table that is kept in memory."""
-    for rows, _ in table.rows():
-        for row in rows:
-            yield dict(zip(table.labels, row, strict=True))
 
 
 def _records(kind: Format, records: Iterator[Record], source: Source) -> Found:
@@ -418,7 +412,7 @@ def analyze_files(
         understood = describe(first.kind, layout)
     else:
         log = merge(first.format, list(zip(_file_labels(files), logs, strict=True)), layout)
-        _complete(options, first.format, log)
+        complete_options(options, first.format, log)
         layout = log.layout
         take(log.rows, None, log.facts)
         understood = log.understood
@@ -428,7 +422,7 @@ def analyze_files(
     return replace(analysis, understood=many + understood)
 
 
-def _complete(options: Options, kind: Format, log: Log) -> None:
+def complete_options(options: Options, kind: Format, log: Log) -> None:
     """Add to the options what is known of the outcomes of a log."""
     asked = log.layout.outcomes
     if asked and options.get("outcomes") is None and any(map(kind.unit, asked)):

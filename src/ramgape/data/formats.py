@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ramgape import registry
+from ramgape.data.columns import is_number
 from ramgape.data.source import Source, read_member
 from ramgape.errors import InvalidData, shorten
 
@@ -326,36 +327,36 @@ def read_asv(found: Any, source: Source) -> Iterator[Record]:
 # ------------------------------------------------------------------------------------ tables of runs
 
 
-def is_mlflow(header: Sequence[str]) -> bool:
-    """Whether these are the columns of `mlflow.search_runs`."""
-    return "run_id" in header and any(name.startswith("metrics.") for name in header)
-
-
-def is_wandb(header: Sequence[str]) -> bool:
-    """Whether these are the columns of a table of runs of Weights & Biases, exported as CSV."""
-    return {"Name", "State"} <= set(header) and bool({"Runtime", "Created", "Sweep", "User"} & set(header))
-
-
 OF_WANDB = re.compile(  # columns of an export that are neither settings nor measurements
     "ID|Name|State|Notes|User|Username|Tags|Created|Updated|Runtime|Sweep|Hostname|GPU Type|GPU Count|Job Type|Group|"
     "Description|Commit|GitHub|Host|Path|Project|Python Version|Agent|Start Time|End Time|_.*"
 )
 
 
-def runs(
-    name: str, rows: Sequence[Mapping[str, Any]], is_number: Callable[[Any], bool], source_name: str
-) -> list[Record]:
+def runs_of(labels: Sequence[Any]) -> Format | None:
+    """What a table of runs is from, by the names of its columns: `mlflow.search_runs`, or an export of W&B."""
+    header = {label for label in labels if isinstance(label, str)}
+    if "run_id" in header and any(name.startswith("metrics.") for name in header):
+        return RUNS[MLFLOW]
+    if {"Name", "State"} <= header and {"Runtime", "Created", "Sweep", "User"} & header:
+        return RUNS[WANDB]
+    return None
+
+
+def runs(kind: Format, rows: Sequence[Mapping[str, Any]], source_name: str) -> list[Record]:
     """The runs of a table as records: runs with one configuration, except for its seed, are trials of one arm."""
     header = list(rows[0]) if rows else []
     filled = {column: [row[column] for row in rows if row[column] not in ("", None)] for column in header}
-    if name == MLFLOW:
+    if kind.name == MLFLOW:
         settings = [column for column in header if column.startswith("params.")]
         measured = [column for column in header if column.startswith("metrics.")]
     else:
         own = [column for column in header if not OF_WANDB.fullmatch(column)]
         # A setting has values that come again in other runs; a measurement is a number that does not.
         again = {column: 2 * len(set(map(str, filled[column]))) <= len(filled[column]) for column in own}
-        numeric = {column: bool(filled[column]) and all(map(is_number, filled[column])) for column in own}
+        numeric = {
+            column: bool(filled[column]) and all(is_number(str(value)) for value in filled[column]) for column in own
+        }
         measured = [column for column in own if numeric[column] and not again[column]]
         settings = [column for column in own if column not in measured and (again[column] or not numeric[column])]
     differing = [

@@ -49,6 +49,11 @@ class MemoryTable(Table):
         column = self._column(self.labels[place])
         return [value for value in column if not is_missing(value)] if hasattr(column, "__iter__") else []
 
+    def dictionaries(self) -> list[dict[str, Any]]:
+        """All rows, each as what its columns have; None for what is missing."""
+        columns = [[None if is_missing(value) else value for value in self._column(label)] for label in self.labels]
+        return [dict(zip(map(str, self.labels), row, strict=True)) for row in zip(*columns, strict=True)]
+
     def parts(self) -> Iterator[Part]:
         def length(place: int) -> int:
             column = self._column(self.labels[place])
