@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 from ramgape.assumptions import UNKNOWN
 from ramgape.common.files import BoundedLines, NamedText
 from ramgape.common.formatting import list_names, plural
+from ramgape.data.batch import Place
 from ramgape.data.columns import Layout, find_columns
 from ramgape.data.formats import (
     ARCHIVE,
@@ -201,20 +202,17 @@ class FrameRows(TextRows):
         self.name, self.labels = name, [str(label) for label in frame.columns]
         self._frame, self._next = frame, 0
 
-    def _read(self) -> tuple[int, list[list[str]]]:
+    def _read(self) -> tuple[list[list[str]], Place]:
         first = self._next
         part = self._frame.iloc[first : first + CHUNK]
-        self._next += len(part)
+        self._next += CHUNK
         missing = part.isna().to_numpy().tolist()
         columns = [part.iloc[:, place].tolist() for place in range(len(self.labels))]
         rows = [
             ["" if gone else str(value) for value, gone in zip(values, gaps, strict=True)]
             for values, gaps in zip(zip(*columns, strict=True), missing, strict=True)
         ]
-        return first + 1, rows
-
-    def place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
-        return super().place(part, wanted, first).replace(", line ", ", row ")
+        return rows, lambda position: f"{self.name}, row {first + position + 1}"
 
 
 def _frame(source: Source, kind: str) -> Found:
@@ -460,7 +458,7 @@ def rewritten(path: str | os.PathLike[str], layout: Layout) -> Iterator[tuple[IO
         to = NamedText(file, os.fspath(path))
         writer = csv.writer(to)
         writer.writerow([rows.labels[place] for place in places])
-        while part := rows.part()[1]:
+        for part, _ in rows.rows():
             writer.writerows([[row[place] for place in places] for row in part])
         to.seek(0)
         yield to, layout

@@ -14,6 +14,7 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, NoReturn, cast
@@ -53,50 +54,41 @@ THOUSANDS = re.compile(
 )  # a text that means one number with a decimal comma, and another without
 
 
+Rows = tuple[list[list[str]], Place]
+
+
 class TextRows(Table):
     """Rows of cells. A subclass says how they are read, and where one stands."""
 
     labels: list[str]
 
     @abstractmethod
-    def _read(self) -> tuple[int, list[list[str]]]:
-        """The next rows, at most `CHUNK`, and the line of the first."""
+    def _read(self) -> Rows:
+        """The next rows, at most `CHUNK`, none at the end; and where each stands."""
 
-    def part(self) -> tuple[int, list[list[str]]]:
-        """The next rows, at most `CHUNK`, and the line of the first; none at the end."""
-        found = self._peeked or self._read()
-        self._peeked = None
-        return found
+    _peeked: Rows | None = None
 
-    _peeked: tuple[int, list[list[str]]] | None = None
-
-    def peek(self) -> list[list[str]]:
+    def _peek(self) -> list[list[str]]:
         """The first rows, as far as they are whole; they stay there to be read."""
         self._peeked = self._peeked or self._read()
-        return [row for row in self._peeked[1] if len(row) == len(self.labels)]
+        return [row for row in self._peeked[0] if len(row) == len(self.labels)]
 
-    def place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
-        """Where a row of a part stands, the first of which stands in line `first`."""
-        line = first + next(place for place, row in enumerate(part) if row is wanted)
-        return f"{self.name}, line {line}"
-
-    def rows(self) -> Iterator[tuple[list[list[str]], Place]]:
+    def rows(self) -> Iterator[Rows]:
         """All rows without empty lines, some at a time; all must be as wide as the header."""
         width = len(self.labels)
         while True:
-            first, part = self.part()
+            part, place = self._peeked or self._read()
+            self._peeked = None
             if not part:
                 return
-            rows = part if set(map(len, part)) == {width} else [row for row in part if row]
-
-            def place(position: int, rows: Any = rows, part: Any = part, first: int = first) -> str:
-                return self.place(part, rows[position], first)
-
-            for position, row in enumerate(rows) if rows is not part else ():
-                if len(row) != width:
-                    with located(place(position)):
-                        require(False, "the row", f"{width} cells, as many as the header has", row, InvalidData)
-            yield rows, place
+            if set(map(len, part)) != {width}:
+                for position, row in enumerate(part):
+                    if len(row) not in (0, width):
+                        with located(place(position)):
+                            require(False, "the row", f"{width} cells, as many as the header has", row, InvalidData)
+                whole = [position for position, row in enumerate(part) if row]
+                part, place = [part[position] for position in whole], partial(_moved, place, whole)
+            yield part, place
 
     def parts(self) -> Iterator[Part]:
         for rows, place in self.rows():
@@ -110,14 +102,19 @@ class TextRows(Table):
             yield Part(length, cells, cells, place)
 
     def kinds(self, missing: Sequence[str] = ()) -> list[str | None]:
-        rows = self.peek()
+        rows = self._peek()
         return [kind_of_texts([row[place] for row in rows], missing) for place in range(len(self.labels))]
 
     def first(self, place: int) -> list[str]:
-        return [row[place] for row in self.peek() if row[place].strip()]
+        return [row[place] for row in self._peek() if row[place].strip()]
 
     def reader(self, columns: Columns) -> Callable[[Accumulator, Batch], NDArray[np.float64]]:
         return TextRewards(columns.layout).read
+
+
+def _moved(place: Place, positions: Sequence[int], position: int) -> str:
+    """Where a row stands that is one of some."""
+    return place(positions[position])
 
 
 class TextRewards:
@@ -216,22 +213,19 @@ class CsvReader(TextRows):
             raise InvalidData(place=f"{self.name}, line 1", allowed=allowed, given=given, hint=hint)
         self.decimal = decimal or find_decimal(head, letter)
 
-    def _read(self) -> tuple[int, list[list[str]]]:
+    def _read(self) -> Rows:
         first = self._reader.line_num + 1
         with self._complaining():
             rows = list(islice(self._reader, CHUNK))
         if self.decimal == ",":
             rows = [[cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell for cell in row] for row in rows]
-        return first, rows
 
-    def place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
-        """File and line of a row; names may have line breaks inside."""
-        line = first
-        for row in part:
-            if row is wanted:
-                break
-            line += 1 + sum(len(BREAK.findall(cell)) for cell in row)
-        return f"{self.name}, line {line}"
+        def place(position: int) -> str:
+            """File and line; names may have line breaks inside."""
+            before = sum(1 + sum(len(BREAK.findall(cell)) for cell in row) for row in rows[:position])
+            return f"{self.name}, line {first + before}"
+
+        return rows, place
 
     @contextmanager
     def _complaining(self) -> Iterator[None]:
@@ -323,17 +317,11 @@ class JsonReader(TextRows):
         allowed = "objects with at least two keys, for arms and rewards"
         require(len(self.labels) >= 2, name, allowed, self.labels, InvalidData)
         self._objects = chain(first, rest)
-        self._lines: list[int] = []
 
-    def _read(self) -> tuple[int, list[list[str]]]:
+    def _read(self) -> Rows:
         found = list(islice(self._objects, CHUNK))
-        self._lines = [number for number, _ in found]
         rows = [[as_cell(row.get(column)) for column in self.labels] for _, row in found]
-        return (self._lines or [0])[0], rows
-
-    def place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
-        line = self._lines[next(place for place, row in enumerate(part) if row is wanted)]
-        return f"{self.name}, {self._noun} {line}"
+        return rows, lambda position: f"{self.name}, {self._noun} {found[position][0]}"
 
 
 def read_lines(source: Source, first: str, rest: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -382,11 +370,7 @@ class RecordRows(TextRows):
         self._rows = [[as_cell(value) for value in row] for row in rows]
         self._places, self._next = places, 0
 
-    def _read(self) -> tuple[int, list[list[str]]]:
+    def _read(self) -> Rows:
         first = self._next
-        rows = self._rows[first : first + CHUNK]
-        self._next += len(rows)
-        return first, rows
-
-    def place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
-        return self._places[first + next(place for place, row in enumerate(part) if row is wanted)]
+        self._next += CHUNK
+        return self._rows[first : self._next], lambda position: self._places[first + position]
