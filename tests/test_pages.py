@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
 from ramgape import Study
 from ramgape.common.formatting import Digits
 from tests.browsing import chromium, looking, violations
+from tests.models import ASKED, MODELS, ask
 from tests.servers import call, serving_of, token_of
 
 ARMS = {"safe": (0.5, 0.1), "bold": (0.6, 0.2), "poor": (0.45, 0.2), "odd <b>one</b>": (0.4, 0.25)}
@@ -233,24 +235,46 @@ def test_a_page_that_nobody_sees_lets_go_of_its_stream(site: Site) -> None:
 def test_what_to_choose_is_what_the_server_says(site: Site) -> None:
     with site.looking() as seen:
         page = seen.open(site.path("arms"))
-        page.select_option("#question", "best")
+        page.select_option("#question", "own")
         page.select_option("#baseline", "poor")
         expect(page.locator("#choice-beside")).to_contain_text("Compared with poor")
-        said = call(
-            site.address,
-            "GET",
-            f"/studies/{site.numbers['arms']}/choose?task=best&baseline=poor",
-            Authorization=f"Bearer {site.token}",
-        )[1]
+        asked = f"/studies/{site.numbers['arms']}/choose?baseline=poor"
+        said = call(site.address, "GET", asked, Authorization=f"Bearer {site.token}")[1]
         assert (seen.text("#choice-name"), seen.text("#choice-proof")) == (said["arm"], said["proof"])
-        assert seen.text("#choice-beside") == said["beside"]["sentence"]
+        assert seen.text("#choice-beside") == said["beside"]
         page.select_option("#question", "max_risk")
+        expect(page.locator("#choice-words")).to_have_text("Give a number.")  # it makes none up
+        assert page.get_attribute(".ceiling", "visibility") == "hidden"
         page.fill("#value", "0")
         expect(page.locator("#choice-name")).to_have_text("No arm")
         assert page.get_attribute(".ceiling", "visibility") is None
         page.fill("#value", "1")
         expect(page.locator("#choice-name")).to_have_text(said["arm"])
         seen.wrong = [each for each in seen.wrong if "404" not in each]  # there is no arm without risk
+
+
+def test_several_outcomes_are_rows_and_planes(browser: Browser, tmp_path: Path) -> None:
+    """Each number by its own name, and no mean and risk of a reward that there is not."""
+    storage = f"sqlite:///{tmp_path}/s.db"
+    generator = np.random.default_rng(1)
+    with Study.create("models", list(MODELS), storage=storage, seed=1, **ASKED) as study:
+        for pull in [pull for _ in range(10) for pull in study.ask(8)]:
+            study.tell(pull, ask(pull.arm, generator))
+        result = study.result(expect=False)
+    with serving_of(storage, tmp_path) as serving, looking(browser, serving.address, token_of(serving), 1280) as seen:
+        page = seen.open("/studies/1")
+        expect(page.locator("#panels .mark").first).to_be_visible()
+        expect(page.locator("#plane")).to_be_hidden()
+        heads = page.locator("#arms-head th").all_inner_texts()
+        assert heads[5:8] == ["Mean(accuracy)", "Mean(cost)", "Quantile(latency, 0.9) <= 2"]
+        expect(page.locator("#choice-name")).to_have_text(result.choose("mean(accuracy)"))
+        assert "reward" not in seen.text("main .choose-card")
+        page.select_option("#view", "0,1")
+        expect(page.locator("#plane .arm .mark").first).to_be_visible()
+        assert seen.text("#plane-title") == "Mean(accuracy) and mean(cost)"
+        page.click("#tab-asked")
+        expect(page.locator("#asked")).to_contain_text("maximize mean(accuracy); minimize mean(cost)")
+        expect(page.locator("#asked")).not_to_contain_text("reward")
 
 
 def test_strangers_text_is_text(site: Site) -> None:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ramgape import NoAnswer, StorageUnavailable, Study, UnknownName
@@ -21,11 +22,12 @@ from ramgape.studies.local import LocalBackend
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec
 from ramgape.trials.history import Recorder
-from ramgape.web.choose import choose, proof_of
+from ramgape.web.choose import choose
 from ramgape.web.frame import make_frame
 from ramgape.web.history import MOST, SHOWN, History, remembered_moments
 from ramgape.web.snapshot import COLUMNS, make_picture, study_state, take_snapshot
 from ramgape.web.streams import RETRY, STILL_HERE, Slot, StudyStream, event
+from tests.models import ASKED, MODELS, ask
 
 ARMS = {"safe": (0.5, 0.1), "bold": (0.6, 0.2), "poor": (0.45, 0.2)}
 
@@ -523,53 +525,66 @@ def test_choices_are_those_of_the_result(place: str) -> None:
         result, spec = study.result(expect=False), study.spec.present
     for limit in (0.15, 0.5):
         found = choose(result, spec, max_risk=limit)
-        assert found["arm"] == result.best(max_risk=limit)
-        assert found["arm"] in found["sentence"]
-    assert choose(result, spec, rho=1.0)["arm"] == result.best(rho=1.0)
-    assert choose(result, spec)["arms"] == list(result.front)
-    assert choose(result, spec)["proof"] == result.guarantee
+        assert found["arm"] == result.choose(max_risk=limit)
+        assert found["sentence"].startswith(f"{found['arm']}: ")
+    assert choose(result, spec, rho=1.0)["arm"] == result.choose(rho=1.0)
+    assert choose(result, spec)["arm"] == result.choose("mean(reward)")
+    assert len(result.answer) > 1
+    assert "rests on the estimates" in choose(result, spec)["proof"]
     with pytest.raises(NoAnswer):
         choose(result, spec, max_risk=0.0)
     with pytest.raises(UnknownName):
         choose(result, spec, baseline="nobody")
-    with pytest.raises(ValueError, match="at most one"):
+    with pytest.raises(ValueError, match="exactly one"):
         choose(result, spec, max_risk=0.5, rho=1.0)
 
 
-def test_nothing_is_chosen_before_every_arm_was_tried(place: str) -> None:
+def test_nothing_is_chosen_before_the_first_trials(place: str) -> None:
     with made(place, 0) as study, pytest.raises(NoAnswer):
         choose(study.result(expect=False), study.spec.present, rho=1.0)
 
 
-def test_what_is_proved_of_a_choice_is_what_the_intervals_prove(place: str) -> None:
-    """The best arm is ahead of all others by their intervals: then it is said without a tolerance."""
-    with made(place, 6000, "arms", policy="round-robin", bound="empirical-bernstein") as study:
+def test_arms_are_compared_by_what_is_known_of_their_difference(place: str) -> None:
+    """With the leader by the difference that tables show; others by their regions, which hold together."""
+    options: dict[str, Any] = {"policy": "round-robin", "bound": "empirical-bernstein"}
+    with made(place, 6000, "arms", question="best", **options) as study:
         result, spec = study.result(expect=False), study.spec.present
-    found = choose(result, spec, question="best", baseline="poor")
-    low = result.arm("bold").mean_interval[0]
-    assert all(low > arm.mean_interval[1] for arm in result.arms if arm.name != "bold")
-    assert found["proof"].endswith("bold is the arm with the highest mean.")
-    beside = found["beside"]
-    assert beside["mean_interval"][0] == pytest.approx(low - result.arm("poor").mean_interval[1])
-    assert "a better mean" in beside["sentence"]
-    with made(place, 20, "few", epsilon=0.01) as study:
-        vague = study.result(expect=False)
-        assert "too wide" in proof_of(vague, study.spec.present, ["bold"])
-
-
-def test_costs_are_chosen_by_the_lowest(place: str) -> None:
-    with made(place, 3000, direction="minimize", policy="round-robin", bound="empirical-bernstein") as study:
+    found = choose(result, spec, baseline="poor")
+    assert found["arm"] == "bold"
+    assert found["proof"] == result.guarantee
+    assert found["beside"].startswith("Compared with poor, bold has a better mean, by 0.141 (")
+    assert "95% intervals, each by itself" in found["beside"]
+    with made(place, 6000, "both", **options) as study:
         result, spec = study.result(expect=False), study.spec.present
-    found = choose(result, spec, question="best", baseline="bold")
+    found = choose(result, spec, baseline="poor")["beside"]
+    ends = result.arm("bold").mean_interval[0] - result.arm("poor").mean_interval[1]
+    assert f"by 0.15 ({math.floor(100 * ends) / 100:.2f} to" in found
+    assert "hold together with probability 1 - 1e-09" in found
+    with made(place, 3000, "costs", direction="minimize", question="best", **options) as study:
+        found = choose(study.result(expect=False), study.spec.present, baseline="bold")
     assert found["arm"] == "poor"
-    assert "a better mean" in found["beside"]["sentence"]
-    assert math.isfinite(found["mean"])
+    assert "a better mean" in found["beside"]
 
 
-def test_a_limit_that_nobody_keeps_by_the_tolerance_is_no_claim(place: str) -> None:
-    with made(place, 400, epsilon=0.01) as study:
-        result, spec = study.result(expect=False), study.spec.present
-    safest = min(result.arms, key=lambda arm: arm.risk)
-    found = choose(result, spec, max_risk=safest.risk + 1e-6)
-    assert found["arm"] == safest.name
-    assert "too wide" in found["proof"]
+def test_numbers_of_several_outcomes_are_objectives_and_constraints(place: str) -> None:
+    generator = np.random.default_rng(1)
+    with Study.create("models", list(MODELS), storage=place, seed=1, **ASKED) as study:
+        before = make_picture(take_snapshot(session_of(study)))
+        for pull in [pull for _ in range(10) for pull in study.ask(8)]:
+            study.tell(pull, ask(pull.arm, generator))
+        picture, result = make_picture(take_snapshot(session_of(study))), study.result(expect=False)
+        frame = make_frame(session_of(study).row, study.spec)
+    labels = ["mean(accuracy)", "mean(cost)", "quantile(latency, 0.9)"]
+    assert [each["label"] for each in before["numbers"]] == [each["label"] for each in picture["numbers"]] == labels
+    assert [each["better"] for each in picture["numbers"]] == ["higher", "lower", "lower"]
+    assert [each["at"] for each in picture["numbers"]] == [None, None, 2.0]
+    for arm in result.arms:
+        for number, (estimate, low, high) in zip(labels, rows_of(picture)[arm.name]["numbers"], strict=True):
+            if number in arm.objectives:
+                assert (low, high) == pytest.approx(result.intervals("all")[arm.name][number], abs=1e-3)
+                assert estimate == pytest.approx(arm.objectives[number].estimate, abs=1e-3)
+    compared = choose(result, study.spec.present, baseline="large")["beside"]
+    assert ("cost" in compared, "hold together with probability 0.95" in compared) == (True, True)
+    assert picture["relative"]
+    assert frame["goal"]["words"].startswith("an answer within 0.2 in mean(accuracy)")
+    assert "Risk" not in dict(frame["settings"])

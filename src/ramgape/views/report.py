@@ -171,7 +171,8 @@ def settings(thing: Any) -> Iterator[tuple[str, str]]:
         yield "Risk", f"{thing.risk} ({risk_axis(thing) or thing.risk_formula})"
     if thing.alpha not in (None, 1.0):
         yield "Scale of the risk", f"alpha {thing.alpha:.6g}, rho {thing.rho:g}"
-    yield "Direction", thing.direction
+    if not thing.said:  # several outcomes have their own
+        yield "Direction", thing.direction
     if thing.reward_name:
         yield "Reward", thing.reward_name
     yield "Assumption", thing.noise

@@ -10,8 +10,9 @@ from typing import Any
 
 from ramgape.errors import printable
 from ramgape.search.explained import jsonable
-from ramgape.search.inference import asked_of
-from ramgape.search.result import Details, Result
+from ramgape.search.inference import infer
+from ramgape.search.result import Result
+from ramgape.search.single_outcome import make_engine
 from ramgape.search.spec import Spec
 from ramgape.storage.records import StudyRow
 from ramgape.studies.report import write_time
@@ -21,7 +22,7 @@ from ramgape.views.report import settings
 from ramgape.views.study import goal_of
 from ramgape.web.snapshot import COLUMNS
 
-UNKNOWN = ("Arms", "Seed")  # what a result without arms, and without a run, does not know
+UNKNOWN = ("Arms", "Seed")  # what a study has of its own
 NEVER_NEGATIVE = ("std", "variance", "semivariance", "shortfall")
 
 
@@ -33,7 +34,7 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
         spec: What it is to do.
     """
     search = spec.present
-    asked = blank_result(search)
+    asked = infer(make_engine(search, None, keep=False), "open")
     costs = search.direction == "minimize"
     said = dict(facts(asked))
     described: dict[str, Any] = jsonable(
@@ -51,7 +52,7 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
             "rigour": asked.rigour,
             "task": asked.task,
             "answer_name": asked.answer_name,
-            "drawn": "plane" if shows_plane(asked) else "rows",
+            "drawn": "panels" if asked.details.said else "plane" if shows_plane(asked) else "rows",
             "sought": said["Question"],
             "method": said["Method"],
             "direction": search.direction,
@@ -62,7 +63,7 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
                 "possible": list(search.reward_range or (None, None)),
             },
             "risk": {
-                "label": printable(risk_words(asked)),
+                "label": "" if asked.details.said else printable(risk_words(asked)),
                 "better": "higher" if shows_turned_risk(search) else "lower",
                 "possible": [0.0 if asked.risk.startswith(NEVER_NEGATIVE) else None, None],
                 "turned": shows_turned_risk(search),
@@ -74,12 +75,6 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
         }
     )
     return described
-
-
-def blank_result(search: Spec) -> Result:
-    """What is known before the first pull: what was asked."""
-    details = Details(stopped="open", goal_reached=False, guarantee="", **asked_of(search))
-    return Result(arms=(), answer=(), trials=0, details=details)
 
 
 def shows_turned_risk(search: Spec) -> bool:

@@ -462,27 +462,10 @@ class HistoryAnswer(BaseModel):
     spent: list[list[float] | None] | None
 
 
-class ComparedAnswer(BaseModel):
-    """How an arm compares with another: differences, with the intervals in which they are."""
-
-    arm: str
-    mean: float
-    mean_interval: list[float | None]
-    risk: float
-    risk_interval: list[float | None]
-    sentence: str
-
-
 class ChoiceAnswer(BaseModel):
-    """One arm, or several that are the answer together, ; `arm` has the best mean of them."""
+    """One arm of the answer."""
 
     arm: str
-    arms: list[str]
-    mean: float
-    mean_interval: list[float | None]
-    risk: float
-    risk_interval: list[float | None]
-    risk_shown: float
     sentence: str
-    proof: Annotated[str, Field(description="What is proved of the choice.")]
-    beside: ComparedAnswer | None
+    proof: Annotated[str, Field(description="What the guarantee says of the choice.")]
+    beside: Annotated[str | None, Field(description="How it compares with the baseline.")]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ramgape.common.formatting import Digits
@@ -23,6 +24,7 @@ from ramgape.views.content import ENDINGS, SIGNS, alarm_words, certified_words, 
 from ramgape.views.sentence import answer_sentence, choose_order, decisive_place
 from ramgape.views.study import count_words, expected_words, standing, study_title
 from ramgape.views.table import ONE_DIRECTION, difference_of, estimate_digits, place_words
+from ramgape.web.numbers import numbers_of
 
 # The numbers of an arm, in this order. Risks are as people are shown them.
 COLUMNS = (
@@ -47,6 +49,7 @@ COLUMNS = (
     "behind",
     "behind_low",
     "behind_high",
+    "numbers",
     "doubt",
     "margin",
     "price",
@@ -129,6 +132,7 @@ def make_picture(
     done, words = standing(report)
     doubt = report.doubt if math.isfinite(report.doubt) else None
     known = [each for each in (least, doubt) if each is not None]
+    numbers = numbers_of(result)
     digits, begun = estimate_digits(result.arms), bool(result.front) or result.empty_answer != "nothing yet"
     return {
         "revision": look.revision,
@@ -154,6 +158,7 @@ def make_picture(
         "doubt": None if doubt is None else short(doubt, 5),
         "least": short(min(known), 5) if known else None,
         "epsilon": report.progress.epsilon,
+        "relative": bool(result.details.said),  # of several outcomes: in multiples of their tolerances
         "unproved": report.progress.unproved,
         "expected": None if expected is None else [expected.pulls, expected.at_least],
         "expected_words": None if begun and expected is None else expected_words(expected, bool(result.goal.budget)),
@@ -168,7 +173,8 @@ def make_picture(
         "lines": plane_lines(result),
         "workers": look.workers,
         "digits": {name: [each.places, each.scientific] for name, each in zip(("mean", "risk"), digits, strict=True)},
-        "rows": arm_rows(report, digits, failed),
+        "numbers": [described for described, _, _ in numbers],
+        "rows": arm_rows(report, digits, numbers, failed),
     }
 
 
@@ -198,11 +204,12 @@ def plane_lines(result: Result) -> list[list[Any]]:
     ]
 
 
-def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int] | None) -> list[list[Any]]:
+def arm_rows(
+    report: Report, digits: Sequence[Digits], numbers: Sequence[Any], failed: Mapping[str, int] | None
+) -> list[list[Any]]:
     """A row for each arm, in the order of `COLUMNS`."""
     result, returned = report.result, set(report.result.front)
-    of_mean, of_risk = (_Rounding(each) for each in digits)
-
+    of_mean, of_risk = (partial(rounded, each) for each in digits)
     place = decisive_place(result)
 
     def row(arm: ArmReport) -> list[Any]:
@@ -223,6 +230,7 @@ def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int]
             *map(of_risk, (arm.risk_shown, risk_low, risk_high)),
             *(short(error, 2) if math.isfinite(error) else None for error in [*errors, math.nan][:2]),
             *map(of_risk if place else of_mean, (value, *ends)),
+            [[rounded(places, each) for each in values[arm.name]] for _, places, values in numbers],
             short(arm.doubt, 5),
             None if arm.margin is None else short(arm.margin, 5),
             None if arm.price is None else short(arm.price, 6),
@@ -232,19 +240,11 @@ def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int]
     return [row(arm) for arm in result.arms]
 
 
-class _Rounding:
-    """Numbers with a few digits more than are written: a page draws them, and writes them as tables do."""
-
-    def __init__(self, digits: Digits) -> None:
-        self._digits = digits
-
-    def __call__(self, value: float) -> float | None:
-        if not math.isfinite(value):
-            return None
-        return short(value, self._digits.places + SPARE + 1) if self._digits.scientific else self._fixed(value)
-
-    def _fixed(self, value: float) -> float:
-        return round(value, self._digits.places + SPARE)
+def rounded(digits: Digits, value: float) -> float | None:
+    """A number with a few digits more than are written: a page draws it, and writes it as tables do."""
+    if not math.isfinite(value):
+        return None
+    return short(value, digits.places + SPARE + 1) if digits.scientific else round(value, digits.places + SPARE)
 
 
 def short(value: float, significant: int) -> float | None:

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from ramgape.search.explained import jsonable
 from ramgape.storage.records import StudyRow
 from ramgape.studies.report import summarize
 from ramgape.studies.specification import StudySpec
@@ -80,7 +79,8 @@ async def events(
 
 async def followed(studies: OpenStudies, row: StudyRow, known: str | None, most: int | None) -> AsyncIterator[bytes]:
     """The stream of one monitor: what does not depend on observations first, while these may still be read."""
-    yield RETRY + event("frame", make_frame(row, StudySpec.from_text(row.specification)))
+    frame = await studies.in_thread(lambda: make_frame(row, StudySpec.from_text(row.specification)))
+    yield RETRY + event("frame", frame)
     opened: OpenStudy = await studies.opened(row.id)
     shown = counting(1)
     async for sent in opened.live.events(known):
@@ -121,22 +121,20 @@ def list_of(studies: OpenStudies) -> ListStream:
 async def choice(
     study_id: StudyNumber,
     request: Request,
-    question: Annotated[str | None, Query(max_length=1000, description="As for a study. Default: its own.")] = None,
-    task: Annotated[str | None, Query(max_length=1000, include_in_schema=False)] = None,
+    by: Annotated[str | None, Query(description="The text of an objective: the arm that is best in it.")] = None,
     max_risk: Annotated[float | None, Query(allow_inf_nan=False)] = None,
     rho: Annotated[float | None, Query(allow_inf_nan=False)] = None,
     baseline: Annotated[str | None, Query(description="An arm to compare the chosen one with.")] = None,
 ) -> Json:
-    """One arm, for a user who needs a single one, what is proved of that choice, and how it compares with another.
+    """One arm of the answer, for a user who needs a single one, and how it compares with another.
 
-    Give at most one of `question`, `max_risk` (the best mean among the returned arms with no more risk) and `rho` (the
-    least variance - rho mean among them).
+    Give at most one of `by` (default: the first objective), `max_risk` (the best mean with no more risk) and `rho` (the
+    least variance - rho mean).
     """
     opened = await open_study_for(request, study_id, "read")
 
     def look() -> Json:
-        result = opened.study.result(expect=False)
-        options = {"question": question or task, "max_risk": max_risk, "rho": rho, "baseline": baseline}
-        return Json(jsonable(choose(result, opened.desk.spec.present, **options)))  # type: ignore[arg-type]
+        result, spec = opened.study.result(expect=False), opened.desk.spec.present
+        return Json(choose(result, spec, by=by, max_risk=max_risk, rho=rho, baseline=baseline))
 
     return await opened.in_thread(look)

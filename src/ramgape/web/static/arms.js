@@ -22,13 +22,24 @@ export class Arms {
     this.up = false;
     this.shown = AT_ONCE;
     this.redraw = () => {};
-    this.heads = new Map(HEADS.map(([key, text, kind]) => {
-      const button = el("button", { class: "plain", type: "button" }, text);
-      button.addEventListener("click", () => this.sort(key));
-      return [key, { button, cell: el("th", { scope: "col", class: kind, role: "columnheader" }, button) }];
-    }));
-    head.replaceChildren(el("tr", { role: "row" }, ...[...this.heads.values()].map(({ cell }) => cell)));
+    this.head = head;
+    this.heads = new Map();
     more.addEventListener("click", () => { this.shown += AT_ONCE; this.redraw(); });
+  }
+
+  /** The heads, with those of the numbers of several outcomes. @param {any[]} numbers */
+  prepare(numbers) {
+    const labels = numbers.map(({ limit, label }) => limit ?? label), key = JSON.stringify(labels);
+    if (this.key === key) return;
+    this.key = key;
+    this.labels = labels.map((label) => label[0].toUpperCase() + label.slice(1));
+    this.rows.clear();
+    this.heads = new Map([...HEADS.slice(0, 5), ...this.labels.map((label, at) => [String(at), label, "right"]), ...HEADS.slice(5)].map(([name, text, kind]) => {
+      const button = el("button", { class: "plain", type: "button" }, text);
+      button.addEventListener("click", () => this.sort(name));
+      return [name, { button, cell: el("th", { scope: "col", class: kind, role: "columnheader" }, button) }];
+    }));
+    this.head.replaceChildren(el("tr", { role: "row" }, ...[...this.heads.values()].map(({ cell }) => cell)));
   }
 
   /** @param {string} key */
@@ -41,7 +52,7 @@ export class Arms {
 
   order(arms, usual) {
     if (this.by === null) { const by = new Map(arms.map((arm) => [arm.name, arm])); return usual.map((name) => by.get(name)).filter(Boolean); }
-    const key = { arm: "name" }[this.by] ?? this.by, value = (arm) => key === "verdict" ? ORDER[arm.verdict] : arm[key];
+    const key = { arm: "name" }[this.by] ?? this.by, value = (arm) => key === "verdict" ? ORDER[arm.verdict] : key in arm.numbers ? arm.numbers[key][0] : arm[key];
     return [...arms].sort((a, b) => {
       const [p, q] = [value(a), value(b)];
       if (p === null || q === null) return (p === null ? 1 : 0) - (q === null ? 1 : 0);
@@ -55,10 +66,12 @@ export class Arms {
     const second = () => el("span", { class: "second" });
     const cell = (kind, label, ...inside) => el("td", { class: kind, role: "cell", "data-label": label }, ...inside);
     row = { name: el("button", { class: "plain", type: "button" }, arm.name), why: second(), verdict: el("span"), sure: second(), pulls: el("span"), bar: el("span"), pending: cell("right opt"), failed: cell("right opt"), mean: el("span"), meanEnds: second(), risk: el("span"), riskEnds: second(), behind: el("span"), behindEnds: second(), doubt: cell("right opt"), spent: cell("right opt"), icon: "" };
+    row.numbers = this.labels.map(() => ({ value: el("span"), ends: second() }));
+    row.meanCell = cell("right", "Mean", row.mean, row.meanEnds);
     row.riskCell = cell("right", "", row.risk, row.riskEnds);
     row.behindCell = cell("right", "Difference", row.behind, row.behindEnds);
     row.tr = el("tr", { class: "pick", role: "row" }, el("th", { scope: "row", role: "rowheader" }, row.name, row.why), cell("verdict-cell", null, row.verdict, row.sure), cell("right", "Trials", row.pulls, el("span", { class: "amount", "aria-hidden": "true" }, row.bar)),
-      row.pending, row.failed, cell("right", "Mean", row.mean, row.meanEnds), row.riskCell, row.behindCell, row.doubt, row.spent);
+      row.pending, row.failed, ...row.numbers.map(({ value, ends }, at) => cell("right", this.labels[at], value, ends)), row.meanCell, row.riskCell, row.behindCell, row.doubt, row.spent);
     row.tr.addEventListener("click", () => this.select(this.selected === arm.name ? null : arm.name));
     this.rows.set(arm.name, row);
     return row;
@@ -68,11 +81,12 @@ export class Arms {
   draw(frame, picture, arms, selected) {
     this.selected = selected;
     const { mean, risk } = picture.digits, error = (value) => value === null ? "" : `± ${brief(value)}`;
-    const label = frame.risk.label[0].toUpperCase() + frame.risk.label.slice(1);
+    const label = frame.risk.label.replace(/^./, (letter) => letter.toUpperCase()), several = picture.numbers.length > 0;
+    this.prepare(picture.numbers);
     say(this.heads.get("risk").button, label);
     show(this.heads.get("spent").cell, frame.has_prices);
     say(this.heads.get("behind").button, picture.compared ? `Difference to ${picture.compared}` : "Difference");
-    for (const [key, shown] of [["behind", picture.compared !== null], ["risk", frame.about_risk], ["doubt", frame.about_risk]]) show(this.heads.get(key).cell, shown);
+    for (const [key, shown] of [["mean", !several], ["behind", !several && picture.compared !== null], ["risk", !several && frame.about_risk], ["doubt", frame.about_risk]]) show(this.heads.get(key).cell, shown);
     const most = Math.max(1, ...arms.map((arm) => arm.pulls)), sorted = this.order(arms, picture.order), now = sorted.slice(0, this.shown);
     const nodes = now.map((arm) => {
       const row = this.rowOf(arm);
@@ -91,13 +105,18 @@ export class Arms {
       if (row.wide !== wide) row.bar.style.width = row.wide = wide;
       say(row.pending, arm.pending ? count(arm.pending) : "");
       say(row.failed, arm.failed ? count(arm.failed) : "");
+      picture.numbers.forEach(({ digits }, at) => {
+        const [estimate, low, high] = arm.numbers[at];
+        say(row.numbers[at].value, write(estimate, digits));
+        say(row.numbers[at].ends, estimate === null ? "" : interval(low, high, digits));
+      });
       say(row.mean, write(arm.mean, mean));
       say(row.meanEnds, error(arm.se));
       say(row.risk, write(arm.risk, risk));
       say(row.riskEnds, error(arm.risk_se));
       say(row.behind, arm.behind === null ? "" : write(arm.behind, mean));
       say(row.behindEnds, arm.behind === null || arm.behind_low === null && arm.behind_high === null ? "" : interval(arm.behind_low, arm.behind_high, mean));
-      for (const [cell, shown] of [[row.behindCell, picture.compared !== null], [row.riskCell, frame.about_risk], [row.doubt, frame.about_risk]]) show(cell, shown);
+      for (const [cell, shown] of [[row.meanCell, !several], [row.behindCell, !several && picture.compared !== null], [row.riskCell, !several && frame.about_risk], [row.doubt, frame.about_risk]]) show(cell, shown);
       say(row.doubt, arm.doubt === null ? "" : brief(Math.max(arm.doubt, 0)));
       show(row.spent, frame.has_prices);
       say(row.spent, arm.spent === null ? "" : brief(arm.spent));

@@ -1,8 +1,7 @@
 // @ts-check
-// What to choose: a question that only one arm answers, and what is proved of that.
+// What to choose: one arm of the answer, how it compares with another, and what the guarantee says of that.
 import { get } from "./api.js";
 import { byId, el, say, show } from "./dom.js";
-import { brief } from "./format.js";
 
 const AGAIN = 2000;  // milliseconds between two questions that only the study's progress raises
 
@@ -15,79 +14,53 @@ export class Choose {
     this.ceiling = /** @type {number|null} */ (null);
     this.asked = 0;
     this.turn = 0;
-    this.range = [0, 1];
-    for (const id of ["question", "baseline"]) byId(id).addEventListener("change", () => { this.prepare(); this.ask(); });
-    byId("slider").addEventListener("input", () => { byId("value").value = brief(this.fromSlider()); this.later(); });
-    byId("value").addEventListener("input", () => this.later());
+    for (const id of ["question", "baseline"]) byId(id).addEventListener("change", () => this.prepare());
+    byId("value").addEventListener("input", () => { this.prepare(false); });
   }
 
-  later() {
-    this.mark();
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.ask(), 150);
-  }
-
-  /** The number on the slider. */
-  fromSlider() {
-    return this.range[0] + (this.range[1] - this.range[0]) * byId("slider").valueAsNumber / 1000;
-  }
-
-  /** @param {any} frame @param {any[]} arms */
-  draw(frame, arms) {
-    if (this.frame !== frame) {
-      this.frame = frame;
-      const risk = frame.risk.label, floor = frame.risk.turned;
-      const questions = [["own", frame.task === "pareto" ? "the best mean of the returned set" : `what the study asks: ${frame.sought}`], ["best", `the ${frame.mean.better === "lower" ? "lowest" : "highest"} mean`], ["least-risk", `the ${floor ? "highest" : "lowest"} ${risk}`],
-        ["max_risk", "the best mean, and no more risk than …"], ["score", "the best mean less … times the risk"], ["rho", "the least variance less rho times the mean"]];
-      const before = byId("question").value;
-      byId("question").replaceChildren(...questions.map(([value, text]) => el("option", { value }, text)));
-      byId("question").value = before || "own";
-      const kept = byId("baseline").value;
+  /** @param {any} frame @param {any} picture @param {any[]} arms */
+  draw(frame, picture, arms) {
+    const key = JSON.stringify([frame.arms, frame.risk, picture.numbers.map(({ text }) => text)]);
+    if (this.key !== key) {
+      this.key = key;
+      const keptQuestion = byId("question").value, keptBaseline = byId("baseline").value;
+      const asked = picture.numbers.filter(({ text }) => text !== null).map(({ text, label, better }) => [`by:${text}`, `the ${better === "higher" ? "highest" : "lowest"} ${label}`]);
+      if (!asked.length) asked.push(["own", `the ${frame.mean.better === "higher" ? "highest" : "lowest"} mean`], ["max_risk", `the best mean, with ${frame.risk.label} ${frame.risk.turned ? "at least" : "at most"} …`], ["rho", "the least variance less rho times the mean"]);
+      byId("question").replaceChildren(...asked.map(([value, text]) => el("option", { value }, text)));
+      if (asked.some(([value]) => value === keptQuestion)) byId("question").value = keptQuestion;
       byId("baseline").replaceChildren(el("option", { value: "" }, "none"), ...frame.arms.map((name) => el("option", { value: name }, name)));
-      byId("baseline").value = frame.arms.includes(kept) ? kept : frame.control ?? "";
+      byId("baseline").value = frame.arms.includes(keptBaseline) ? keptBaseline : frame.control ?? "";
     }
-    this.arms = arms;
-    if (!this.ready && arms.every((arm) => arm.mean !== null)) { this.ready = true; this.prepare(); }
-    if (this.ready && Date.now() - this.asked > AGAIN) this.ask();
+    this.risk = frame.risk;
+    const ready = arms.some((arm) => arm.returned && arm.pulls > 0);
+    if (ready !== this.ready) { this.ready = ready; this.prepare(); }
+    else if (Date.now() - this.asked > AGAIN) this.ask();
   }
 
-  /** Set the slider up for the question. */
-  prepare() {
-    const kind = byId("question").value, numbered = ["max_risk", "score", "rho"].includes(kind);
+  /** Show what the question needs, and ask it. */
+  prepare(anew = true) {
+    const kind = byId("question").value, numbered = kind === "max_risk" || kind === "rho";
     show(byId("numbered"), numbered);
-    if (!numbered || !this.arms) { this.mark(); return; }
-    if (kind === "max_risk") {
-      const risks = this.arms.filter((arm) => arm.returned && arm.risk !== null).map((arm) => arm.risk);
-      const seen = risks.length ? risks : this.arms.map((arm) => arm.risk);
-      const [low, high] = [Math.min(...seen), Math.max(...seen)], margin = 0.05 * ((high - low) || Math.abs(low) || 1);
-      this.range = [low - margin, high + margin];
-      byId("value").value = brief((low + high) / 2);
-    } else { this.range = [0, kind === "rho" ? 2 : 4]; byId("value").value = "1"; }
-    say(byId("value-label"), kind === "max_risk" ? `${this.frame.risk.label}, ${this.frame.risk.turned ? "at least" : "at most"}` : kind === "rho" ? "rho" : "weight of the risk");
-    this.mark();
-  }
-
-  /** Show the ceiling in the plane, and the number on the slider. */
-  mark() {
-    const kind = byId("question").value, value = byId("value").valueAsNumber;
+    if (anew) byId("value").value = "";  // no number is made up
+    say(byId("value-label"), kind === "rho" ? "rho" : `${this.risk?.label}, ${this.risk?.turned ? "at least" : "at most"}`);
+    const value = byId("value").valueAsNumber;
     this.ceiling = kind === "max_risk" && Number.isFinite(value) ? value : null;
-    const share = (value - this.range[0]) / ((this.range[1] - this.range[0]) || 1);
-    if (Number.isFinite(share) && document.activeElement !== byId("slider")) byId("slider").value = String(Math.round(1000 * share));
     this.changed();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.ask(), anew ? 0 : 150);
   }
 
   async ask() {
-    if (!this.ready) return;
-    if (!this.arms.some((arm) => arm.returned && arm.mean !== null)) { this.tell("No arm", "Nothing is known of any arm yet.", "", ""); return; }
     this.asked = Date.now();
+    if (!this.ready) { this.tell("No arm", "Nothing is known of any arm of the answer yet.", "", ""); return; }
     const kind = byId("question").value, value = byId("value").valueAsNumber, turn = this.turn += 1;
-    const baseline = byId("baseline").value || null;
-    const asked = { own: {}, best: { question: "best" }, "least-risk": { question: "least-risk" }, max_risk: { max_risk: this.frame.risk.turned ? -value : value }, score: { question: `best-score:weight=${value}` }, rho: { rho: value } }[kind];
-    if (["max_risk", "score", "rho"].includes(kind) && !Number.isFinite(value)) return;
+    const numbered = kind === "max_risk" || kind === "rho";
+    if (numbered && !Number.isFinite(value)) { this.chosen = null; this.tell("", "Give a number.", "", ""); return; }
+    const asked = kind === "own" ? {} : kind.startsWith("by:") ? { by: kind.slice(3) } : { [kind]: kind === "max_risk" && this.risk.turned ? -value : value };
     try {
-      const found = await get(`${this.path}/choose`, { ...asked, baseline });
+      const found = await get(`${this.path}/choose`, { ...asked, baseline: byId("baseline").value || null });
       if (turn !== this.turn) return;
-      this.tell(found.arms.length > 1 && kind === "own" ? found.arm : found.arms.join(", "), found.sentence, found.proof, found.beside?.sentence ?? "");
+      this.tell(found.arm, found.sentence, found.proof, found.beside ?? "");
       this.chosen = found.arm;
     } catch (error) {
       if (turn !== this.turn) return;
@@ -100,7 +73,7 @@ export class Choose {
   tell(name, sentence, proof, beside) {
     const rest = sentence.startsWith(`${name}: `) ? sentence.slice(name.length + 2) : sentence;
     say(byId("choice-name"), name);
-    say(byId("choice-words"), rest[0]?.toUpperCase() + rest.slice(1));
+    say(byId("choice-words"), rest ? rest[0].toUpperCase() + rest.slice(1) : "");
     say(byId("choice-proof"), proof);
     say(byId("choice-beside"), beside);
   }

@@ -56,7 +56,7 @@ class Log {
 export class Trials extends Log {
   /** @param {string} path */
   constructor(path) {
-    super(`${path}/observations`, "trials", (row) => el("tr", {}, el("td", { class: "right" }, count(row.place + 1)), el("th", { scope: "row" }, row.arm), el("td", { class: "right" }, `${brief(row.reward)}${row.failed ? " (failed)" : ""}`),
+    super(`${path}/observations`, "trials", (row) => el("tr", {}, el("td", { class: "right" }, count(row.place + 1)), el("th", { scope: "row" }, row.arm), el("td", { class: "right" }, `${row.outcomes ? Object.entries(row.outcomes).map(([name, value]) => `${name} ${brief(value)}`).join(", ") : brief(row.reward)}${row.failed ? " (failed)" : ""}`),
       el("td", { class: "right opt" }, row.price === null || row.price === undefined ? "" : brief(row.price)), el("td", {}, row.worker ?? ""), el("td", { class: "opt" }, day(row.told_at)), el("td", { class: "opt" }, row.pull ?? "")));
     for (const id of ["trials-arm", "trials-failed"]) byId(id).addEventListener("change", () => this.anew());
     byId("trials-worker").addEventListener("change", () => this.anew());

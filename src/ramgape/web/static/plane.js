@@ -2,7 +2,7 @@
 // The arms in the plane of mean and risk, with arrows from dropped arms to those that beat them; confidence regions on demand.
 import { axes, path } from "./axes.js";
 import { pool, say, set, svg, widthOf as roomOf } from "./dom.js";
-import { brief, count, write } from "./format.js";
+import { brief, count, interval, write } from "./format.js";
 import { cut, place, widthOf } from "./labels.js";
 import { SHAPES } from "./marks.js";
 import { broughtInside, limits, ticks } from "./ticks.js";
@@ -110,7 +110,7 @@ export class Plane {
     const placed = shown.map((arm) => this.arm(frame, picture, arm, spot, how));
     const there = new Set(shown.map((arm) => arm.name));
     for (const [name, node] of this.nodes) if (!there.has(name)) for (const each of [node.group, node.label]) set(each, { display: "none" });
-    this.write(shown, placed, spot, how);
+    this.write(shown, placed, spot, { ...how, labels: picture.relative ? [frame.mean.label, frame.risk.label] : ["mean", "risk"] });
     const tabbed = how.selected !== null && there.has(how.selected) ? how.selected : shown[0]?.name;
     for (const arm of shown) set(this.nodes.get(arm.name).group, { tabindex: arm.name === tabbed ? "0" : "-1" });
   }
@@ -169,7 +169,7 @@ export class Plane {
       const [x1, y1] = spot(arm), [x2, y2] = spot(there.get(arm.beaten_by)), long = Math.hypot(x2 - x1, y2 - y1) || 1, part = Math.max(0, 1 - 9 / long);
       set(arrows[at], { x1: tenth(x1), y1: tenth(y1), x2: tenth(x1 + part * (x2 - x1)), y2: tenth(y1 + part * (y2 - y1)), class: `arrow${arm.name === how.selected ? " selected" : ""}` });
     });
-    const epsilon = picture.epsilon, wide = epsilon ? Math.abs(x(left + epsilon) - x(left)) : 0;
+    const epsilon = picture.relative ? null : picture.epsilon, wide = epsilon ? Math.abs(x(left + epsilon) - x(left)) : 0;
     const told = shown.length && wide >= 4 && wide < (far - room.left) / 2;
     set(this.size, { visibility: told ? null : "hidden", d: `M${far - 8 - wide} ${room.top + 4}v8M${far - 8 - wide} ${room.top + 8}h${wide}M${far - 8} ${room.top + 4}v8` });
     set(this.sizeText, { visibility: told ? null : "hidden", x: far - 14 - wide, y: room.top + 12 });
@@ -207,7 +207,7 @@ export class Plane {
     const named = order.slice(0, NAMED);
     const texts = named.map((at) => {
       const arm = shown[at], { right, above } = placed[at];
-      const more = [...(right ? [`mean ${brief(arm.mean)}`] : []), ...(above ? [`risk ${brief(arm.risk)}`] : [])].join(", ");
+      const more = [...(right ? [`${how.labels[0]} ${brief(arm.mean)}`] : []), ...(above ? [`${how.labels[1]} ${brief(arm.risk)}`] : [])].join(", ");
       return { name: cut(arm.name, NAME), more };
     });
     const markers = placed.map(({ cx, cy }) => /** @type {any} */ ([cx - 7, cy - 7, cx + 7, cy + 7]));
@@ -231,6 +231,10 @@ export class Plane {
 
 /** An arm in words. @param {any} arm @param {any} picture @param {any} frame */
 export function describe(arm, picture, frame) {
+  if (picture.numbers.length && arm.pulls) {
+    const numbers = picture.numbers.map(({ label, digits }, at) => { const [estimate, low, high] = arm.numbers[at]; return `${label} ${write(estimate, digits)}, ${interval(low, high, digits)}`; });
+    return `${arm.name}: ${[arm.sure, arm.why].filter(Boolean).join(", ")}. ${numbers.join("; ")}; ${count(arm.pulls)} trials.`;
+  }
   if (arm.mean === null) return `${arm.name}: no trials yet`;
   const { mean, risk } = picture.digits, error = (value) => value === null ? "" : ` ± ${brief(value)}`;
   const sure = [arm.verdict, arm.sure, arm.why].filter(Boolean).join(", ");

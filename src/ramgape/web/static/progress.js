@@ -89,7 +89,7 @@ const coarse = (number) => { const unit = 10 ** Math.max(String(number).length -
 function words(frame, picture, past, enough) {
   if (frame.goal.kind === "budget") return picture.done ? "The budget is used." : `${picture.standing}.`;
   if (!enough) return !picture.begun ? "Not enough yet: each arm needs its first trials." : past.complete ? "There is only one moment to show so far." : "Reading how it came here.";
-  const so = picture.least === null ? "" : `The least uncertainty so far is ${roundUp(Math.max(picture.least, 0))}${picture.epsilon ? `, the tolerance ${brief(picture.epsilon)}` : ""}. `;
+  const so = picture.least === null ? "" : `The least uncertainty so far is ${roundUp(Math.max(picture.least, 0))}${picture.relative ? " times the tolerances" : picture.epsilon ? `, the tolerance ${brief(picture.epsilon)}` : ""}. `;
   if (picture.unproved !== null) return `${picture.done ? "" : `${picture.standing[0].toUpperCase()}${picture.standing.slice(1)}; it ends when it is missing for none. `}${so}`;
   return `${so}It ends when the uncertainty is below the tolerance${picture.done ? "" : "; dotted is what is expected"}.`;
 }

@@ -9,6 +9,7 @@ import { brief, count, day, perCent, plural, roundUp } from "./format.js";
 import { follow } from "./live.js";
 import { Failures, Trials } from "./logs.js";
 import { icon, tellState } from "./marks.js";
+import { Panels } from "./panels.js";
 import { Plane, describe } from "./plane.js";
 import { Rows } from "./rows.js";
 import { Progress } from "./progress.js";
@@ -25,7 +26,7 @@ const path = `/studies/${number}`;
 /** All that is known. @type {any} */
 export const known = { frame: null, picture: null, arms: [], past: { told: [], doubt: [], unproved: [], arms: [], pulls: [], spent: null }, selected: null, at: 0, tab: "trials" };
 
-const plane = new Plane(byId("plane"), select), rows = new Rows(byId("rows-picture"), select);
+const plane = new Plane(byId("plane"), select), rows = new Rows(byId("rows-picture"), select), panels = new Panels(byId("panels"), select);
 const table = new Arms(byId("arms-head"), byId("arms-rows"), byId("arms-more"), select);
 const progress = new Progress({ doubt: byId("doubt"), open: byId("open"), words: byId("progress-words") });
 const shares = new Shares(byId("shares"));
@@ -57,8 +58,6 @@ function takeFrame(frame) {
   for (const [id, file] of [["save-csv", "/export.csv"], ["save-json", ""], ["save-report", "/report.html"]]) byId(id).href = `${API}${path}${file}`;
   byId("save-json").download = `${slug()}.json`;
   if (!known.picture) fillTiles([["Arms", count(frame.arms.length), ""], ["Asked for", frame.goal.words, ""]]);
-  for (const [id, shown] of [["plane-place", frame.drawn === "plane"], ["regions-label", frame.drawn === "plane"]]) show(byId(id), shown);
-  say(byId("plane-title"), frame.drawn === "plane" ? "Mean and risk" : frame.control ? "Against the control" : "Compared");
   soon();
 }
 
@@ -67,8 +66,33 @@ export function takePicture(picture) {
   known.at = performance.now();
   const { columns } = known.frame;
   known.arms = picture.rows.map((row) => { const arm = {}; for (let at = 0; at < columns.length; at += 1) arm[columns[at]] = row[at]; arm.name = arm.arm; return arm; });
+  views(picture.numbers);
   remember(picture);
   soon();
+}
+
+/** Of several outcomes: panels for all numbers, and a plane for each two of them. @param {any[]} numbers */
+function views(numbers) {
+  const place = byId("view"), key = JSON.stringify(numbers.map(({ label }) => label));
+  if (place.key === key) return;
+  place.key = key;
+  const pairs = numbers.flatMap((one, at) => numbers.slice(at + 1).map((other, further) => [`${at},${at + 1 + further}`, `${one.label} and ${other.label}`]));
+  place.replaceChildren(el("option", { value: "panels" }, "all numbers"), ...pairs.map(([value, text]) => el("option", { value }, text)));
+  show(byId("view-label"), numbers.length > 0);
+}
+
+/** How the arms are drawn: "plane", "rows" or "panels", and the frame of the plane, of whichever two numbers. @returns {[string, any]} */
+function drawn() {
+  const { frame, picture: { numbers }, arms } = known;
+  if (frame.drawn !== "panels") return [frame.drawn, frame];
+  const [across, up] = byId("view").value.split(",").map(Number);
+  if (!numbers[up]) return ["panels", frame];
+  for (const arm of arms) {
+    [arm.mean, arm.mean_low, arm.mean_high] = arm.numbers[across];
+    [arm.risk, arm.risk_low, arm.risk_high] = arm.numbers[up];
+  }
+  const risk = { ...numbers[up], turned: numbers[up].better === "higher" };
+  return ["plane", { ...frame, mean: numbers[across], risk, task: "", direction: numbers[across].better === "lower" ? "minimize" : "maximize", about_risk: true }];
 }
 
 /** Add the present to the past; fetch that anew where it is missing, or other arms take most trials now. */
@@ -105,7 +129,7 @@ function drawTiles(frame, picture) {
     ["Trials", count(picture.told), picture.late ? `${count(picture.late)} after the end, not counted` : ""],
     ["In progress", count(picture.pending), picture.done && picture.pending ? "given back when their leases end" : ""],
     ["Failed", count(picture.failed), picture.given_up ? `${count(picture.given_up)} given up` : ""],
-    ...(frame.goal.kind === "budget" ? [] : [["Uncertainty", picture.doubt === null ? "not known yet" : roundUp(Math.max(picture.doubt, 0)), picture.epsilon ? `tolerance ${brief(picture.epsilon)}` : ""]]),
+    ...(frame.goal.kind === "budget" ? [] : [["Uncertainty", picture.doubt === null ? "not known yet" : roundUp(Math.max(picture.doubt, 0)), picture.relative ? "times the tolerances" : picture.epsilon ? `tolerance ${brief(picture.epsilon)}` : ""]]),
     ["Expected still", still, ""],
     ...(picture.spent === null ? [] : [["Spent", brief(picture.spent), picture.spend ? `of ${brief(picture.spend)}` : ""]]),
     ["In, open, out", `${counts.in} / ${counts.open} / ${counts.out}`, ""],
@@ -136,7 +160,7 @@ const rough = (value) => { const unit = 10 ** Math.max(String(value).length - 2,
 function drawLegend(frame) {
   const counts = { in: 0, open: 0, out: 0, control: 0, ring: 0 };
   for (const arm of known.arms) {
-    if (arm.mean === null) continue;
+    if (!arm.pulls) continue;
     counts[arm.verdict] += 1;
     if (arm.returned && arm.verdict === "open") counts.ring += 1;
   }
@@ -197,14 +221,18 @@ export function draw() {
   drawCallouts(picture);
   drawProved(picture);
   show(byId("not-yet"), !picture.begun);
-  show(byId("plane-place"), picture.begun && frame.drawn === "plane");
-  show(byId("rows-place"), picture.begun && frame.drawn === "rows");
+  const [kind, view] = drawn();
+  for (const each of ["plane", "rows", "panels"]) show(byId(`${each}-place`), picture.begun && kind === each);
+  show(byId("regions-label"), kind === "plane");
+  const title = frame.drawn === "panels" ? (kind === "plane" ? `${view.mean.label} and ${view.risk.label}` : "The arms by each number") : kind === "plane" ? "Mean and risk" : frame.control ? "Against the control" : "Compared";
+  say(byId("plane-title"), title[0].toUpperCase() + title.slice(1));
   if (!picture.begun) say(byId("not-yet"), `Not enough yet: every arm needs its first trials before anything can be drawn. ${count(arms.filter((arm) => !arm.pulls).length)} of ${plural(arms.length, "arm")} had none so far.`);
-  else if (frame.drawn === "rows") rows.draw(frame, picture, arms, { hideOut: byId("hide-out").checked, selected: known.selected });
-  else plane.draw(frame, picture, arms, { regions: byId("regions").checked, hideOut: byId("hide-out").checked, selected: known.selected, chosen: choose.chosen, ceiling: choose.ceiling });
+  else if (kind === "panels") panels.draw(picture, arms, { hideOut: byId("hide-out").checked, selected: known.selected });
+  else if (kind === "rows") rows.draw(frame, picture, arms, { hideOut: byId("hide-out").checked, selected: known.selected });
+  else plane.draw(view, picture, arms, { regions: byId("regions").checked, hideOut: byId("hide-out").checked, selected: known.selected, chosen: choose.chosen, ceiling: choose.ceiling });
   const chosen = arms.find((arm) => arm.name === known.selected);
-  say(byId("told"), chosen ? describe(chosen, picture, frame) : picture.begun ? frame.drawn === "rows" ? "Lines are 95% intervals, each by itself. Click an arm, or a row of the table, to read more." : byId("regions").checked ? "Each box holds with all others at once; overlap is fine: arms are compared directly." : "An arrow goes from each dropped arm to one that is kept in its favor. Click an arm, or a row of the table, to read more." : "");
-  choose.draw(frame, arms);
+  say(byId("told"), chosen ? describe(chosen, picture, frame) : picture.begun ? kind === "panels" ? "Lines are where arms may be: the shorter, the more is known. Click an arm, or a row of the table, to read more." : kind === "rows" ? "Lines are 95% intervals, each by itself. Click an arm, or a row of the table, to read more." : byId("regions").checked ? "Each box holds with all others at once; overlap is fine: arms are compared directly." : "An arrow goes from each dropped arm to one that is kept in its favor. Click an arm, or a row of the table, to read more." : "");
+  choose.draw(frame, picture, arms);
   show(byId("share-meter"), picture.share !== null);
   if (picture.share !== null && known.share !== picture.share) { known.share = picture.share; byId("share-done").style.width = perCent(picture.share).replace(" ", ""); }
   say(byId("progress-title"), frame.goal.kind === "budget" ? "How far it is" : "Uncertainty and tolerance");
@@ -235,14 +263,14 @@ function drawTab() {
 
 const slug = () => `${known.frame?.name ?? "study"}`.replace(/[^\w.-]+/g, "-");
 
-const drawing = () => byId(known.frame?.drawn === "rows" ? "rows-picture" : "plane");
+const drawing = () => byId(!byId("rows-place").hidden ? "rows-picture" : byId("panels-place").hidden ? "plane" : "panels");
 
 function begin() {
   for (const id of ["regions", "hide-out"]) {
     byId(id).checked = kept(id) === "yes";
     byId(id).addEventListener("change", () => { kept(id, byId(id).checked ? "yes" : "no"); soon(); });
   }
-  byId("money").addEventListener("change", soon);
+  for (const id of ["money", "view"]) byId(id).addEventListener("change", soon);
   byId("save-svg").addEventListener("click", () => saveSvg(drawing(), slug(), known.picture?.title ?? ""));
   byId("save-png").addEventListener("click", () => savePng(drawing(), slug(), known.picture?.title ?? ""));
   byId("share").addEventListener("click", () => copy(byId("share"), location.href));
