@@ -101,6 +101,13 @@ def test_ratios_depend_on_no_unit_and_are_known_one_way_where_runs_were_cut_off(
     assert times_interval(times("x", *slow[:9]), times("fast", *fast)) == (0.0, math.inf)
 
 
+def test_runs_that_were_all_cut_off_prove_no_mean_of_the_timeout() -> None:
+    """A command that takes no time with probability 1 - p, else for ever, is cut off n times with p^n."""
+    low, high = times("x", *[0.06] * 15, failed=15).mean_interval
+    assert (low, high) == (pytest.approx(0.06 * 0.0125 ** (1 / 15)), math.inf)
+    assert times("x", *[0.06] * 15).mean_interval == (0.0, math.inf)  # equal times tell nothing
+
+
 def test_commands_within_the_tolerance_are_as_fast_and_never_slower(clock: Callable[..., list[str]]) -> None:
     """Two are the same; the third takes twice as long. Only the answer "slow" would be wrong, and was never given."""
     for seed in range(5):

@@ -115,7 +115,11 @@ class Times:
         """Where the true mean is, with 95 % confidence at any time; infinite where nothing is known."""
         if len(self.times) < FIRST_RUNS:
             return 0.0, math.inf
+        if self.failed == len(self.times):  # see `lowest_ratio`
+            return self.mean * math.exp(-(LEVEL + math.log(2.0)) / self.failed), math.inf
         below, above = _spread(self, -1.0), _spread(self, 1.0)
+        if not below[0] > 0.0:  # equal times do not tell how they vary
+            return 0.0, math.inf
         reach = 2.0 * (max(self.times) - min(self.times)) + self.mean
 
         def evidence(distance: float, spread: tuple[float, float]) -> float:
@@ -402,8 +406,8 @@ def _first(evidence: Callable[[float], float], reach: float) -> float:
 def _spread(each: Times, side: float) -> tuple[float, float]:
     """The variance of times, and how it grows with the distance of a mean above (side 1) or below (side -1) theirs."""
     mean = each.mean
+    if min(each.times) == max(each.times):  # whatever rounding makes of their mean
+        return 0.0, 0.0
     off = [time - mean for time in each.times]
     variance = statistics.fmean(value * value for value in off)
-    if not variance > 0.0:
-        return 0.0, 0.0
     return variance, max(side * statistics.fmean(value**3 for value in off) / variance, 0.0)

@@ -145,13 +145,16 @@ def alone_sentence(timing: Timing) -> str:
     if not each.times:
         return printable(f"{name} was not run to its end.")
     low, high = each.mean_interval
-    told = f"{name} takes {'at least ' if each.failed else ''}{time_text(each.mean, unit)} on average"
-    if math.isfinite(high):
+    told = f"{name} takes {time_text(each.mean, unit)} on average"
+    if each.failed:
+        told = cut_off_words(timing.times).removesuffix(".")
+        told += f"; its mean is at least {time_text(low, unit)} (95% confidence)" if low > 0.0 else ""
+    elif math.isfinite(high):
         told += f" ({unit.text(low)} to {time_text(high, unit)}, 95% confidence)"
     elif len(each.times) < ASSUMPTIONS[UNKNOWN].first_looks[0]:
         told += f" of {plural(len(each.times), 'run')}, too few for an interval"
-    notes = [f"But {words}" for words in (cut_off_words(timing.times), exits_words(timing.times)) if words]
-    return printable(" ".join([f"{told}.", *notes]))
+    exits = exits_words(timing.times)
+    return printable(f"{told}. But {exits}" if exits else f"{told}.")
 
 
 def timing_headline(timing: Timing, result: Result) -> str:
