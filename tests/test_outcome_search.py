@@ -489,3 +489,19 @@ def test_what_is_proved_after_a_budget_is_said_if_it_tells_arms_apart() -> None:
             assert "% sure)" in result.sentence
         seen.add(result.status)
     assert seen == {"best guess", "certified"}
+
+
+def test_a_threshold_without_a_tolerance_is_kept_or_at_most_reached() -> None:
+    """A search that is capped names what is proved of single arms; at a tie nothing is "below"."""
+    rng = np.random.default_rng(1)
+    result = ramgape.identify(
+        lambda arm: {"x": float(rng.random() < {"low": 0.1, "edge": 0.5, "high": 0.9}[arm])},
+        ["low", "edge", "high"],
+        outcomes={"x": (0, 1)},
+        objectives="x",
+        question="above:0.5",
+        epsilon={"x": 0},
+        max_trials=2_000,
+    )
+    assert result.stopped == "cap"
+    assert "mean(x) of high is above 0.5; mean(x) of low is at most 0.5." in result.guarantee

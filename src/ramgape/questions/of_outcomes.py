@@ -567,7 +567,9 @@ class AboveOf(Asked):
     """Which arms are above a value, in one column whose value is the distance from it; each arm by itself.
 
     At any truth at most one of an arm's two verdicts is wrong, so each needs ln(K/d'), one side only. Trials go where
-    root T (|average - c| + epsilon) is least (APT, Locatelli, Gutzeit, Carpentier 2016).
+    root T (|average - c| + epsilon) is least (APT, Locatelli, Gutzeit, Carpentier 2016). For a confidence, every second
+    trial goes to the arm that is nearest to its verdict: an arm exactly at the value would take them all, and the order
+    does not matter to how many trials all verdicts take.
     """
 
     def prepare(self) -> None:
@@ -596,6 +598,10 @@ class AboveOf(Asked):
         index = np.sqrt(seen.pulls) * (np.abs(seen.estimate[:, 0]) + self.epsilon[0])
         waiting = undecided if undecided.any() and not seen.by_budget else np.ones(self.count, bool)
         arm = least(np.where(waiting, index, np.inf))
+        if not seen.by_budget and int(seen.pulls.sum()) % 2:
+            nearest = np.maximum(*(each.promise(seen, self.level)[:, 0] for each in (self.above, self.below)))
+            nearest = np.where(undecided & (nearest < np.inf), nearest, -np.inf)
+            arm = int(nearest.argmax()) if nearest.max() >= 0.0 else arm
         return NextStep(self.answer_of(seen), undecided, arm, -1, 0)
 
     def verify(self, seen: Seen, proofs: Proofs, *, anew: bool = False) -> None:

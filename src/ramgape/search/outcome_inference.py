@@ -200,18 +200,7 @@ def claim_of(engine: OutcomeEngine, answer: Mask, factor: float) -> str:
             return f"{best.replace('no arm', 'no other arm')} than {listed}."
         return f"{listed} keeps {words.keeps(limits, 1.0)}, and {best}."
     if isinstance(question, AboveOf):
-        column = spec.columns[0]
-        assert isinstance(column.wish, Constraint)
-        more, by, at = column.wish.is_more, words.tolerance(column), column.wish.limit
-        yes = f"above {at - by:.6g}" if more else f"below {at + by:.6g}"
-        if by:
-            no = f"below {at + by:.6g}" if more else f"above {at - by:.6g}"
-        else:
-            no = f"at most {at:.6g}" if more else f"at least {at:.6g}"
-        parts = [
-            f"{column.text} of {list_names(each)} is {where}" for each, where in ((names, yes), (others, no)) if each
-        ]
-        return f"{'; '.join(parts)}."
+        return _above_claim(words, names, others)
     if isinstance(question, CheapestOf):
         quality, cost = objectives
         rivals = spec.asked[1].get("rivals", 0.5 * spec.asked[1]["within"])
@@ -263,6 +252,20 @@ def _pareto_claim(
         text = text.replace(f"every other arm {listed} is", f"for every other arm {listed} is")
         text = text.replace("or has one of them is", "or one of them is")
     return f"{text}."
+
+
+def _above_claim(words: Words, names: Sequence[str], others: Sequence[str]) -> str:
+    """Which arms are beyond a threshold, and which are not."""
+    column = words.spec.columns[0]
+    assert isinstance(column.wish, Constraint)
+    by, at, more = words.tolerance(column), column.wish.limit, column.wish.is_more
+    beyond = f"{'above' if more else 'below'} {at - column.turn * by:.6g}"
+    strictly, at_a_tie = ("below", "at most") if more else ("above", "at least")
+    short = f"{strictly if by else at_a_tie} {at + column.turn * by:.6g}"
+    parts = [
+        f"{column.text} of {list_names(each)} is {where}" for each, where in ((names, beyond), (others, short)) if each
+    ]
+    return f"{'; '.join(parts)}."
 
 
 def _control_claim(spec: OutcomeSpec, words: Words, names: Sequence[str], others: Sequence[str]) -> str:
@@ -871,7 +874,8 @@ def _guarantee(
     if above and engine.ready:
         verdicts = engine.asked.verdicts()  # type: ignore[attr-defined]
         if (verdicts != 0).any() and spec.goal == "confidence":
-            parts = _verdict_words(engine, verdicts)
+            kept, missed = ([spec.names[arm] for arm in np.flatnonzero(verdicts == side)] for side in (1, -1))
+            parts = _above_claim(Words(spec), kept, missed)
             still = plural(int((verdicts == 0).sum()), "arm")
             return f"Undecided for {still}. So far: {assured(engine, parts, answer, conditions)}"
     if factor is not None:
@@ -886,19 +890,3 @@ def _guarantee(
         parts_known = "; ".join(f"{list_names(names)} {where}" for where, names in known.items() if names)
         return f"Undecided after {trials}; the answer is a best guess. Proved within the tolerances: {parts_known}."
     return f"Nothing is proved yet; the answer is a best guess after {trials}."
-
-
-def _verdict_words(engine: OutcomeEngine, verdicts: Any) -> str:
-    spec, column = engine.spec, engine.spec.columns[0]
-    assert isinstance(column.wish, Constraint)
-    names: dict[int, list[str]] = {1: [], -1: []}
-    for name, verdict in zip(spec.names, verdicts.tolist(), strict=True):
-        if verdict:
-            names[verdict].append(name)
-    by, at, turn = column.epsilon, column.wish.limit, column.turn
-    words = ("above", "below") if turn > 0.0 else ("below", "above")
-    yes, no = f"{words[0]} {at - turn * by:.6g}", f"{words[1]} {at + turn * by:.6g}"
-    parts = [
-        f"{column.text} of {list_names(each)} is {where}" for each, where in ((names[1], yes), (names[-1], no)) if each
-    ]
-    return f"{'; '.join(parts)}."
