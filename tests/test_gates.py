@@ -44,6 +44,20 @@ def test_no_regression(branch: float, trials: int, code: int, word: str, tmp_pat
     assert "| " in text
 
 
+def test_a_margin_in_per_cent_is_one_of_the_range(tmp_path: Path) -> None:
+    path = log(tmp_path / "log.csv", 0.5, 600)
+    asked = ("analyze", str(path), "--epsilon", "0.02", "--exit-code", "--question")
+    found = call(*asked, "better-than:control=main,margin=-10%", "--reward-range", "0", "1")
+    assert found.exit_code == PROVED, found.output
+    same = call(*asked, "better-than:control=main,margin=-0.1", "--reward-range", "0", "1")
+    assert found.stdout == same.stdout
+    alone = call(*asked, "better-than:control=main,margin=-10%")
+    assert alone.exit_code == BAD
+    assert "per cent are of a reward_range, which is not given, got '-10%'" in alone.stderr.replace(
+        "--reward-range", "reward_range"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -293,7 +293,8 @@ def cut_off_as(options: Mapping[str, Any]) -> Literal["worst", "censored"]:
     """
     assumption = str(options.get("assumption", UNKNOWN)).partition(":")[0].strip()
     usual = all(options.get(name) in (None, "auto") for name in ("bound", "policy", "items", "expected_arms"))
-    question = make_question(options.get("question", PARETO))
+    ends = None if options.get("reward_range") is None else (0.0, 1.0)  # of which the kind does not depend
+    question = make_question(options.get("question", PARETO), ends)
     by_pairs = isinstance(question, Best) and question.compares_pairs
     return "censored" if usual and by_pairs and assumption in (UNKNOWN, BOUNDED) else "worst"
 

@@ -247,7 +247,8 @@ class Reading(Rows):
         super().__init__(options, next_pulls, skip_empty, units)
         self._fixed = known_name(self._options.pop("stopping", ANY_TIME), (ANY_TIME, FIXED), "stopping") == FIXED
         # The arms' names come with the rows; that the rest makes sense should be known before the first of them.
-        some = make_question(self._options.get("question", PARETO)).some_arms()
+        ends = None if self._options.get("reward_range") is None else (0.0, 1.0)  # of which names do not depend
+        some = make_question(self._options.get("question", PARETO), ends).some_arms()
         if units is not None:
             require(self._min_rows is None, "min_rows", "absent with items", self._min_rows)
         if self.about_items:

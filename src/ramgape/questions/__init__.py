@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from typing import Any
+import re
+from decimal import Decimal
+from typing import Any, cast
 
 from ramgape import registry
 from ramgape.common.old_names import present_value
@@ -56,12 +58,16 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'ramgape.questions' has no attribute {name!r}")
 
 
-def make_question(question: object) -> Question:
+MARGIN_SHARE = re.compile(r"(?<=[:,])margin=\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*%")
+
+
+def make_question(question: object, reward_range: tuple[float, float] | None = None) -> Question:
     """A question from its text, or the question itself.
 
     Args:
         question: A `Question`, or NAME[:VALUE | KEY=VALUE,...] with the name of one that is built in, registered, or
             comes from an installed package.
+        reward_range: That of the rewards, of which a margin may be so many per cent.
 
     Raises:
         UnknownName: There is no question of this name.
@@ -72,10 +78,19 @@ def make_question(question: object) -> Question:
         Pareto()
         >>> make_question("best:max-risk=0.02")
         BestMean(max_risk=0.02)
+        >>> make_question("better-than:control=A,margin=-2%", (0, 5))
+        BetterThan(control='A', margin=-0.1, objective='mean')
     """
     if isinstance(question, Question):
         return question
     question = present_value("question", question)
+    share = MARGIN_SHARE.search(question) if isinstance(question, str) else None
+    if share is not None and isinstance(question, str):
+        allowed = "a number in units of the reward: per cent are of a reward_range, which is not given"
+        require(reward_range is not None, "margin", allowed, f"{share[1]}%")
+        low, high = cast(tuple[float, float], reward_range)
+        margin = Decimal(share[1]) * (Decimal(repr(float(high))) - Decimal(repr(float(low)))) / 100
+        question = f"{question[: share.start(1)]}{margin}{question[share.end() :]}"
     name = question.partition(":")[0].strip() if isinstance(question, str) else question
     found = registry.find("question", name, QUESTIONS)
     maker = QUESTIONS[str(name)] if found is None else found

@@ -309,7 +309,7 @@ def _seeds_as_items(seeds: Any) -> Items:
 
 def check_objectives(asked: Asked) -> Asked:
     """What is looked for, the risk, and the tolerances."""
-    question = make_question(asked["question"])
+    question = make_question(asked["question"], asked["reward_range"])
     risk = choose_risk(asked["risk"], asked["rho"])
     if asked["reward_range"] is not None:
         low, high = asked["reward_range"]
