@@ -31,38 +31,38 @@ from tests.keyed import requested
 Operation = Callable[[StudySession, StudyState, Moment], str]
 
 
-def ask(_: StudySession, ledger: StudyState, now: Moment) -> str:
-    return " ".join(pull.token for pull in ledger.ask(2, None, 60.0, frozenset(), now))
+def ask(_: StudySession, state: StudyState, now: Moment) -> str:
+    return " ".join(pull.token for pull in state.ask(2, None, 60.0, frozenset(), now))
 
 
-def observe(_: StudySession, ledger: StudyState, now: Moment) -> str:
-    ledger.observe([Trial(0, 0.5)], now)
-    return f"{ledger.told} told"
+def observe(_: StudySession, state: StudyState, now: Moment) -> str:
+    state.observe([Trial(0, 0.5)], now)
+    return f"{state.told} told"
 
 
-def bring_many(session: StudySession, ledger: StudyState, now: Moment) -> str:
+def bring_many(session: StudySession, state: StudyState, now: Moment) -> str:
     """As an import does it, which writes on the way."""
-    ledger.open_batch(6)
+    state.open_batch(6)
     for _ in range(2):
-        ledger.add([Trial(arm, 0.25) for arm in range(3)], now)
+        state.add([Trial(arm, 0.25) for arm in range(3)], now)
         session.flush()
-    ledger.close_batch()
-    return f"{ledger.told} told"
+    state.close_batch()
+    return f"{state.told} told"
 
 
-def extend(session: StudySession, ledger: StudyState, now: Moment) -> str:
-    asked = {"epsilon": ledger.spec.search.epsilon / 2, "budget": None, "spend": None}  # type: ignore[operator]
-    return str(session.change(extended(ledger.spec, asked, ledger.told, ledger.done, now.time)).done)
+def extend(session: StudySession, state: StudyState, now: Moment) -> str:
+    asked = {"epsilon": state.spec.search.epsilon / 2, "budget": None, "spend": None}  # type: ignore[operator]
+    return str(session.change(extended(state.spec, asked, state.told, state.done, now.time)).done)
 
 
-def add_arm(session: StudySession, ledger: StudyState, now: Moment) -> str:
-    name = f"arm {len(ledger.spec.search.names)}"
-    return str(session.change(with_arm(ledger.spec, name, None, ledger.told, "now")).told)
+def add_arm(session: StudySession, state: StudyState, now: Moment) -> str:
+    name = f"arm {len(state.spec.search.names)}"
+    return str(session.change(with_arm(state.spec, name, None, state.told, "now")).told)
 
 
-def retire(session: StudySession, ledger: StudyState, now: Moment) -> str:
-    name = ledger.spec.present.names[-1]
-    return str(session.change(without_arm(ledger.spec, name, ledger.told, "now")).told)
+def retire(session: StudySession, state: StudyState, now: Moment) -> str:
+    name = state.spec.present.names[-1]
+    return str(session.change(without_arm(state.spec, name, state.told, "now")).told)
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -96,9 +96,9 @@ def make(study: Study, operation: Operation, key: str = "a key", digest: str = "
 
 def all_of(study: Study) -> tuple[Any, ...]:
     """All that may change, of a study opened anew."""
-    with Study.load(study.name, study.backend.storage) as again, again.backend.session.reading as (ledger, _):
+    with Study.load(study.name, study.backend.storage) as again, again.backend.session.reading as (state, _):
         store, row = again.backend.session.store, again.backend.session.row
-        counters = (ledger.version, row.specification, ledger.batches, sorted(ledger.open))
+        counters = (state.version, row.specification, state.batches, sorted(state.open))
         return (*counters, store.read_rows(row.id, 0, 99), store.read_requests(row.id))  # type: ignore[attr-defined]
 
 
@@ -136,12 +136,12 @@ def test_what_ended_in_an_error_may_be_tried_again(place: str | Store) -> None:
     study = new_study(place)
     before = all_of(study)
 
-    def fail(session: StudySession, ledger: StudyState, now: Moment) -> str:
-        observe(session, ledger, now)
+    def fail(session: StudySession, state: StudyState, now: Moment) -> str:
+        observe(session, state, now)
         raise RuntimeError("the trial was not what it seemed")
 
-    def refuse(session: StudySession, ledger: StudyState, now: Moment) -> str:
-        return str(session.change(without_arm(ledger.spec, "nobody", 1, "now")))
+    def refuse(session: StudySession, state: StudyState, now: Moment) -> str:
+        return str(session.change(without_arm(state.spec, "nobody", 1, "now")))
 
     for operation, error in ((fail, RuntimeError), (refuse, ramgape.UnknownName)):
         with pytest.raises(error):
@@ -162,10 +162,10 @@ def test_several_in_one_transaction(place: str | Store) -> None:
     """Also the same one twice."""
     study = new_study(place)
     backend = study.backend
-    with backend._sharing() as (ledger, now):
+    with backend._sharing() as (state, now):
 
         def once(key: str, operation: Operation) -> str:
-            return backend.once(key, "digest", lambda: operation(backend.session, ledger, now))  # type: ignore[no-any-return]
+            return backend.once(key, "digest", lambda: operation(backend.session, state, now))  # type: ignore[no-any-return]
 
         assert once("first", observe) == once("first", observe) == "2 told"
         assert once("second", observe) == "3 told"
@@ -178,13 +178,13 @@ def test_several_in_one_transaction(place: str | Store) -> None:
 def test_another_specification_loses_nothing_of_what_came_before_it(place: str | Store) -> None:
     """Those who share a transaction are each served by themselves where they cannot share it."""
     study = new_study(place)
-    desk = study.backend
+    backend = study.backend
     operations: list[Callable[[], object]] = [
-        lambda: desk.once("first", "", lambda: str(study.observe("a", 0.5).accepted)),
-        lambda: desk.once("second", "", lambda: str(study.add_arm("e"))),
-        lambda: desk.once("third", "", lambda: str(study.observe("e", 0.5).accepted)),
+        lambda: backend.once("first", "", lambda: str(study.observe("a", 0.5).accepted)),
+        lambda: backend.once("second", "", lambda: str(study.add_arm("e"))),
+        lambda: backend.once("third", "", lambda: str(study.observe("e", 0.5).accepted)),
     ]
-    assert desk.together([*operations, *operations]) == ["True"] * 6
+    assert backend.together([*operations, *operations]) == ["True"] * 6
     assert study.report().told == 3
     assert study.arms == ("a", "b", "c", "d", "e")
     assert [each.key for each in all_of(study)[-1]] == ["first", "second", "third"]
@@ -194,11 +194,11 @@ def test_the_same_answer_twice_in_one_transaction(place: str | Store) -> None:
     """The second one is known, though no store has the first yet."""
     study = new_study(place)
     pulls = [read_pull_id(pull.id) for pull in study.ask(2)]
-    with study.backend.session.writing as (ledger, now):
+    with study.backend.session.writing as (state, now):
         for _ in range(2):
             told = [Told(pulls[0], 0.5, None, None)]
-            assert ledger.take_in(Results(told), now, study.backend.session.find_answer) == [True]
-        assert ledger.take_in(Results([], [(pulls[0], "late")], pulls), now, study.backend.session.find_answer) == [
+            assert state.take_in(Results(told), now, study.backend.session.find_answer) == [True]
+        assert state.take_in(Results([], [(pulls[0], "late")], pulls), now, study.backend.session.find_answer) == [
             False,
             False,
             True,
@@ -211,8 +211,8 @@ def test_rolled_back_it_never_was(place: str | Store) -> None:
     before = all_of(study)
 
     def interrupted() -> None:
-        with study.backend._sharing() as (ledger, now):
-            study.backend.once("a key", "digest", lambda: observe(study.backend.session, ledger, now))
+        with study.backend._sharing() as (state, now):
+            study.backend.once("a key", "digest", lambda: observe(study.backend.session, state, now))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

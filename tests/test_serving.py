@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -37,7 +37,6 @@ TINY = Settings(
     max_body=0.001, max_import=0.004, body_timeout=0.3, import_timeout=0.3, header_timeout=0.3, keep_alive=1, grace=5
 )
 QUIET = Log(level="error")
-Http = Literal["auto", "h11"]
 
 
 @pytest.fixture(autouse=True)
@@ -46,13 +45,11 @@ def states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def running(
-    place: Place | None = None, settings: Settings = TINY, http: Http = "auto"
-) -> Iterator[tuple[Serving, Any]]:
+def running(place: Place | None = None, settings: Settings = TINY) -> Iterator[tuple[Serving, Any]]:
     """A server in a thread, and what ends it."""
     serving = Serving(place or Place(port=0), ServerOptions(settings=settings, log=QUIET), small_app)
     started = threading.Event()
-    server = make_server(serving.middleware, serving.place, settings, started.set, http)
+    server = make_server(serving.middleware, serving.place, settings, started.set)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [serving.socket]}, daemon=True)
     thread.start()
     assert started.wait(30)
@@ -100,7 +97,6 @@ CHUNKED = "Transfer-Encoding: chunked"
 CHUNK = b"258\r\n" + b"x" * 600 + b"\r\n"
 
 
-@pytest.mark.parametrize("http", ["auto", "h11"])
 @pytest.mark.parametrize(
     ("why", "head", "parts", "expected"),
     [
@@ -116,17 +112,16 @@ CHUNK = b"258\r\n" + b"x" * 600 + b"\r\n"
     ],
     ids=lambda value: value if isinstance(value, str) and " " in value else "",
 )  # fmt: skip
-def test_odd_bodies(http: Http, why: str, head: list[str], parts: list[bytes], expected: bytes) -> None:
-    with running(http=http) as (serving, _):
+def test_odd_bodies(why: str, head: list[str], parts: list[bytes], expected: bytes) -> None:
+    with running() as (serving, _):
         answer = raw(serving, lines(serving, *head), *parts)
     assert re.search(expected, answer.partition(b"\r\n")[0])
     assert answer.count(b"HTTP/1.1 200") <= (expected == b" [24]00 ")  # nothing of a body was taken for a request
 
 
-@pytest.mark.parametrize("http", ["auto", "h11"])
-def test_odd_beginnings(http: Http) -> None:
+def test_odd_beginnings() -> None:
     """Connections without a request, with half of one, with headers that do not end."""
-    with running(http=http) as (serving, _):
+    with running() as (serving, _):
         began = time.monotonic()
         assert raw(serving) == b""
         assert raw(serving, b"GET / HT") == b""

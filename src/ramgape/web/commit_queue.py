@@ -43,17 +43,17 @@ class CommitQueue:
     """Makes the changes of one study, in the order in which they come.
 
     Args:
-        desk: Where the study is.
+        backend: Where the study is.
         after: Called after every transaction, in its thread.
     """
 
-    def __init__(self, desk: LocalBackend, after: Callable[[CommittedBatch], None]) -> None:
-        self.backend = desk
+    def __init__(self, backend: LocalBackend, after: Callable[[CommittedBatch], None]) -> None:
+        self.backend = backend
         self._after = after
         self._queue: SimpleQueue[PendingOperation | None] = SimpleQueue()
         self._closed = self._hurried = False
         self._entrance = threading.Lock()  # nothing enters after the end
-        self._thread = threading.Thread(target=self._work, name=f"ramgape-commits-{desk.name}", daemon=True)
+        self._thread = threading.Thread(target=self._work, name=f"ramgape-commits-{backend.name}", daemon=True)
         self._thread.start()
 
     def submit(self, operation: Operation) -> asyncio.Future[Any]:

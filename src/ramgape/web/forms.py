@@ -91,4 +91,4 @@ def keyed(opened: OpenStudy, key: str | None, digest: str, operate: Callable[[],
     """Return an operation that is made once for each key; its answer is written with what it changes."""
     if key is None:
         return operate
-    return lambda: opened.desk.once(key, digest, lambda: json.dumps(operate(), allow_nan=False))
+    return lambda: opened.backend.once(key, digest, lambda: json.dumps(operate(), allow_nan=False))

@@ -156,18 +156,18 @@ def remembered_moments(session: StudySession) -> list[Past]:
         seen, batches = session._read(row, 0), session.store.read_batches(row.id, 0)
     finally:
         session.store.rollback()
-    ledger = StudyState(session.spec, row)
-    engine, past = ledger.engine, list[Past]()
+    state = StudyState(session.spec, row)
+    engine, past = state.engine, list[Past]()
     count = len(seen.arms) if row.stopped_at is None else row.stopped_at
     step, start = max(count // (MOST // 2), 1), 0
     for place, size in [*((batch.place, batch.size) for batch in batches if batch.place < count), (count, 0)]:
         for first in range(start, place, step):
-            ledger.learn_many(seen.part(first, min(first + step, place)), may_stop=False)
+            state.learn_many(seen.part(first, min(first + step, place)), may_stop=False)
             if engine.ready:
                 past.append(moment_of(engine))
         start = place + size
         if size:
-            ledger.add_up(seen.part(place, start))
+            state.add_up(seen.part(place, start))
             engine.look(may_stop=False)
             if engine.ready:
                 past.append(moment_of(engine))

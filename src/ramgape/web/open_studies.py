@@ -46,16 +46,16 @@ class OpenStudy:
 
     def __init__(self, row: StudyRow, storage: str, metrics: Metrics) -> None:
         self.id, self.name = row.id, row.name
-        self.desk = LocalBackend.load(row.name, storage)
-        self.study = Study(self.desk)
+        self.backend = LocalBackend.load(row.name, storage)
+        self.study = Study(self.backend)
         self.study.done  # noqa: B018 - compiled, and learnt, before others wait for it
         self._looks = CapacityLimiter(LOOKS)
-        self.live = StudyStream(self.desk.session, partial(LocalBackend.load, row.name, storage), self.in_thread)
+        self.live = StudyStream(self.backend.session, partial(LocalBackend.load, row.name, storage), self.in_thread)
         self.after_commit: list[Callable[[], None]] = [self.live.committed]
         self.used_at = time.monotonic()
         self._metrics = metrics
-        self._reclaimed: tuple[object, int] = None, 0  # by a ledger, as far as it is counted
-        self._commits = CommitQueue(self.desk, self._after)
+        self._reclaimed: tuple[object, int] = None, 0  # by a state, as far as it is counted
+        self._commits = CommitQueue(self.backend, self._after)
 
     async def in_thread(self, look: Callable[[], Given]) -> Given:
         """Run what reads the study, or changes it alone, in another thread, since it may take long."""
@@ -72,17 +72,17 @@ class OpenStudy:
                 hook()
 
     def _count(self, batch: CommittedBatch) -> None:
-        metrics, ledger = self._metrics, self.desk.session.known
+        metrics, state = self._metrics, self.backend.session.known
         metrics.count("ramgape_transactions_total")
         metrics.observe("ramgape_transaction_operations", batch.operations)
         metrics.observe("ramgape_transaction_seconds", batch.seconds)
         metrics.observe("ramgape_queue_wait_seconds", batch.queued)
         metrics.observe("ramgape_lock_wait_seconds", batch.locked_out)
-        if ledger is not None:
-            before = self._reclaimed[1] if self._reclaimed[0] is ledger else 0
-            if ledger.reclaimed > before:
-                metrics.count("ramgape_expired_leases_total", ledger.reclaimed - before)
-            self._reclaimed = ledger, ledger.reclaimed
+        if state is not None:
+            before = self._reclaimed[1] if self._reclaimed[0] is state else 0
+            if state.reclaimed > before:
+                metrics.count("ramgape_expired_leases_total", state.reclaimed - before)
+            self._reclaimed = state, state.reclaimed
 
     @property
     def subscribers(self) -> int:
@@ -187,10 +187,10 @@ class OpenStudies:
         """Look at a study whose answer a list shows; of one that cannot be read, there is none."""
         with suppress(Exception):
             opened = self._open.get(row.id)
-            desk = LocalBackend.load(row.name, self.storage) if opened is None else opened.desk
-            result = desk.result("open", False)
+            backend = LocalBackend.load(row.name, self.storage) if opened is None else opened.backend
+            result = backend.result("open", False)
             if opened is None:
-                desk.close()
+                backend.close()
             doubt = max(arm.doubt for arm in result.arms)
             self._found[row.id] = row.revision, Found(list(result.answer), doubt, result.sentence)
         self._looking.discard(row.id)

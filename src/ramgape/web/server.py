@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ramgape.errors import StorageError
 from ramgape.web.access.connections import (
@@ -41,7 +42,6 @@ def make_server(
     place: Place,
     settings: Settings,
     started: Callable[[], None],
-    http: Literal["auto", "h11"] = "auto",
     overdue: Callable[[], None] = lambda: None,
 ) -> uvicorn.Server:
     """Uvicorn, with an end of our own and protection from slow beginnings.
@@ -51,7 +51,6 @@ def make_server(
         place: Where it listens.
         settings: Its limits.
         started: Called when it serves.
-        http: Which parser reads requests.
         overdue: Called in another thread when a signal should have ended it, and has not.
     """
 
@@ -61,10 +60,9 @@ def make_server(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             """Start uvicorn without sockets, then listen with our own listeners."""
             await super().startup([])
-            make = partial(protocol, connections, config, self.server_state, self.lifespan.state)
-            listeners = [
-                Listener(each, connections, make, config.ssl, settings.header_timeout) for each in sockets or []
-            ]
+            patience = settings.header_timeout
+            make = partial(StrictProtocol, connections, config, patience, self.server_state, self.lifespan.state)
+            listeners = [Listener(each, connections, make, config.ssl, patience) for each in sockets or []]
             self.servers = listeners  # type: ignore[assignment]
             started()
 
@@ -85,7 +83,7 @@ def make_server(
         middleware,
         interface="asgi3",
         lifespan="on",
-        http=http,
+        http="httptools",
         ws="none",
         log_config=None,
         log_level=logging.WARNING,
@@ -94,7 +92,6 @@ def make_server(
         server_header=False,
         timeout_keep_alive=min(settings.keep_alive, UNKNOWN_RESTS),  # type: ignore[arg-type]
         timeout_graceful_shutdown=settings.grace,  # type: ignore[arg-type]
-        h11_max_incomplete_event_size=LARGEST_HEADERS,
         ssl_certfile=place.tls_cert,
         ssl_keyfile=place.tls_key,
     )
@@ -102,7 +99,6 @@ def make_server(
         config.load()
     except OSError as error:  # also what the certificate is not
         raise StorageError(f"the certificate or its key cannot be used: {error}") from None
-    protocol = guarded(config.http_protocol_class, settings.header_timeout)
     connections = Connections(middleware.context.hosts, most_connections(settings), settings.keep_alive)
     return Server(config)
 
@@ -130,77 +126,73 @@ def raise_open_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def guarded(protocol: Any, header_timeout: float) -> Any:
-    """Add what a connection may do to a protocol of uvicorn.
+class StrictProtocol(HttpToolsProtocol):
+    """Uvicorn's, for one request at a time, whose headers arrive in time; it does not last without a token."""
 
-    Args:
-        protocol: One of uvicorn's.
-        header_timeout: Seconds in which a request must begin and its headers arrive.
-    """
+    def __init__(
+        self,
+        connections: Connections,
+        config: uvicorn.Config,
+        header_timeout: float,
+        state: Any,
+        app_state: dict[str, Any],
+        connection: ClientConnection,
+    ) -> None:
+        # Each request tells the middleware on which connection it came.
+        super().__init__(config, state, {**app_state, "connection": connection})
+        self._connections, self._connection, self._patience = connections, connection, header_timeout
+        self._heard = 0  # bytes of headers
+        self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
+        if connection.proxied:
+            self.timeout_keep_alive = connections.keep_alive  # type: ignore[assignment]
 
-    class Protocol(protocol):  # type: ignore[misc]
-        """Uvicorn's, for one request at a time, whose headers arrive in time; it does not last without a token."""
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._connection.protocol = self
+        self._start(UNKNOWN_AT_MOST, self._end_without_token)
+        self._start(self._patience, self._end)
 
-        def __init__(
-            self,
-            connections: Connections,
-            config: Any,
-            state: Any,
-            app_state: dict[str, Any],
-            connection: ClientConnection,
-        ) -> None:
-            # Each request tells the middleware on which connection it came.
-            super().__init__(config, state, {**app_state, "connection": connection})
-            self._connections, self._connection = connections, connection
-            self._heard = 0  # bytes of headers
-            self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
-            if connection.proxied:
-                self.timeout_keep_alive = connections.keep_alive
+    def connection_lost(self, exc: Exception | None) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._connections.remove(self._connection)
+        super().connection_lost(exc)
 
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._connection.protocol = self
-            self._start(UNKNOWN_AT_MOST, self._end_without_token)
-            self._start(header_timeout, self._end)
+    def data_received(self, data: bytes) -> None:
+        began = time.thread_time()
+        super().data_received(data)
+        if not self._connection.charge(time.thread_time() - began):
+            self._end()
+            return
+        if self._is_answering:  # the headers are there
+            self._heard = 0
+            if self._end in self._timers:
+                self._timers.pop(self._end).cancel()
+            return
+        self._heard += len(data)
+        if self._heard > LARGEST_HEADERS:
+            self._end()
+        elif self._end not in self._timers:
+            self._start(self._patience, self._end)
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            for timer in self._timers.values():
-                timer.cancel()
-            self._connections.remove(self._connection)
-            super().connection_lost(exc)
+    def on_headers_complete(self) -> None:
+        """Refuse a request that comes before the last one is answered: a thousand fit into one packet."""
+        if self._is_answering:
+            raise ValueError("one request at a time")
+        super().on_headers_complete()
 
-        def data_received(self, data: bytes) -> None:
-            began = time.thread_time()
-            super().data_received(data)
-            if not self._connection.charge(time.thread_time() - began):
-                self._end()
-                return
-            if self.cycle is not None and not self.cycle.response_complete:  # the headers are there
-                self._heard = 0
-                if self._end in self._timers:
-                    self._timers.pop(self._end).cancel()
-                return
-            self._heard += len(data)
-            if self._heard > LARGEST_HEADERS:
-                self._end()
-            elif self._end not in self._timers:
-                self._start(header_timeout, self._end)
+    @property
+    def _is_answering(self) -> bool:
+        cycle: Any = self.cycle  # None before the first request
+        return cycle is not None and not cycle.response_complete
 
-        def on_headers_complete(self) -> None:
-            """Refuse a request that comes before the last one is answered: a thousand fit into one packet."""
-            if self.cycle is not None and not self.cycle.response_complete:
-                raise ValueError("one request at a time")
-            super().on_headers_complete()
+    def _start(self, seconds: float, end: Callable[[], None]) -> None:
+        self._timers[end] = self.loop.call_later(seconds, end)
 
-        def _start(self, seconds: float, end: Callable[[], None]) -> None:
-            self._timers[end] = self.loop.call_later(seconds, end)
+    def _end_without_token(self) -> None:
+        if self._connection.stranger:
+            self.shutdown()  # at once, or when the request in progress is answered
 
-        def _end_without_token(self) -> None:
-            if self._connection.stranger:
-                self.shutdown()  # at once, or when the request in progress is answered
-
-        def _end(self) -> None:
-            if not self.transport.is_closing():
-                self.transport.close()
-
-    return Protocol
+    def _end(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.close()

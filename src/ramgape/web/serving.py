@@ -50,9 +50,10 @@ def check_installed() -> None:
     """Complain unless what serves is there."""
     try:
         import fastapi  # noqa: F401
+        import httptools  # noqa: F401
         import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("fastapi", "uvicorn", "starlette", "pydantic"):
+        if (error.name or "").partition(".")[0] not in ("fastapi", "httptools", "uvicorn", "starlette", "pydantic"):
             raise
         allowed = 'installed for a server: pip install "ramgape[web]"'
         raise MissingExtra(what=str(error.name), allowed=allowed) from None

@@ -1,6 +1,6 @@
 """What watchers of a study see at one moment: its answer in words, its counts, and a row of numbers for each arm.
 
-It is made of the state of the search, the counters of the ledger and the pulls under way. So what it costs depends on
+It is made of the state of the search, the counters of the state and the pulls under way. So what it costs depends on
 the number of arms, and not on that of observations.
 """
 
@@ -86,18 +86,18 @@ def take_snapshot(session: StudySession) -> Snapshot:
     Args:
         session: The study, with its store.
     """
-    with session.reading as (ledger, now):
-        draft = draft_report(session.row, ledger, (), ())
-        workers, available = under_way(ledger, now)
-        inference = Inference(ledger, session.quality())
-        return Snapshot(ledger.revision, inference, draft, workers, available, write_time(now.time))
+    with session.reading as (state, now):
+        draft = draft_report(session.row, state, (), ())
+        workers, available = under_way(state, now)
+        inference = Inference(state, session.quality())
+        return Snapshot(state.revision, inference, draft, workers, available, write_time(now.time))
 
 
-def under_way(ledger: StudyState, now: Moment) -> tuple[list[list[Any]], int]:
+def under_way(state: StudyState, now: Moment) -> tuple[list[list[Any]], int]:
     """Who has which pulls, the longest list first; and how many are available."""
-    names, held = ledger.spec.search.names, dict[str | None, list[PullRow]]()
+    names, held = state.spec.search.names, dict[str | None, list[PullRow]]()
     available = 0
-    for pull in ledger.open.values():
+    for pull in state.open.values():
         if pull.given_up or pull.answer is not None:
             continue
         if pull.lease_until <= max(now.clock, AVAILABLE):

@@ -154,10 +154,10 @@ class StudyStream:
 
     def committed(self) -> None:
         """To be called after every commit, by the thread that made it, before it goes on: it only looks."""
-        ledger = self.session.known
-        if ledger is not None and self.history.is_due(ledger.engine) and self.session.pause():
+        state = self.session.known
+        if state is not None and self.history.is_due(state.engine) and self.session.pause():
             try:
-                self.history.note(ledger.engine)
+                self.history.note(state.engine)
             finally:
                 self.session.resume()
         if self._loop is not None and len(self.subscribers) and not self._changed.is_set():

@@ -43,7 +43,7 @@ async def picture(study_id: StudyNumber, request: Request) -> Response:
     tag = f'"{opened.id}-{shown["revision"]}-{shown["expected"]}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"ETag": tag})
-    session = opened.desk.session
+    session = opened.backend.session
     return Json({"frame": make_frame(session.row, session.spec), **shown}, headers={"ETag": tag})
 
 
@@ -134,7 +134,7 @@ async def choice(
     opened = await open_study_for(request, study_id, "read")
 
     def look() -> Json:
-        result, spec = opened.study.result(expect=False), opened.desk.spec.present
+        result, spec = opened.study.result(expect=False), opened.backend.spec.present
         return Json(choose(result, spec, by=by, max_risk=max_risk, rho=rho, baseline=baseline))
 
     return await opened.in_thread(look)

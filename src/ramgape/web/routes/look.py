@@ -96,8 +96,8 @@ def show(
     `expect` adds how many more pulls it may take, which takes simulations; `history` what was known on the way;
     `ended` is what to give as the reason for a study that is not done.
     """
-    with opened.desk.session.reading as (ledger, _):
-        revision = ledger.revision
+    with opened.backend.session.reading as (state, _):
+        revision = state.revision
     tag = f'"{opened.id}-{revision}-{expect:d}{history:d}-{ended}"'
     if known == tag:
         return Response(status_code=304, headers={"ETag": tag})
@@ -115,15 +115,15 @@ def show(
 @reads("/specification", schema.SpecificationAnswer)
 def specification(opened: Opened) -> dict[str, Any]:
     """What the study is to do, as it is stored."""
-    with opened.desk.session.reading as (ledger, _):
-        return {"revision": ledger.revision, "specification": json.loads(ledger.spec.to_text())}
+    with opened.backend.session.reading as (state, _):
+        return {"revision": state.revision, "specification": json.loads(state.spec.to_text())}
 
 
 @reads("/progress", schema.ProgressAnswer)
 def progress(opened: Opened) -> dict[str, Any]:
     """How far the search is, in short."""
-    with opened.desk.session.reading as (ledger, _):
-        return asdict(progress_of(ledger.engine)) | {"done": ledger.done}
+    with opened.backend.session.reading as (state, _):
+        return asdict(progress_of(state.engine)) | {"done": state.done}
 
 
 @reads("/observations", schema.RowsAnswer)
@@ -145,14 +145,14 @@ def observations(
 
     if arm is not None:
         known_name(arm, opened.study.spec.search.names, "arm")
-    with opened.desk.session.reading as (ledger, _):
-        told = ledger.told
+    with opened.backend.session.reading as (state, _):
+        told = state.told
     rows: list[list[Any]] = []
     last, scanned, size = -1, 0, limit if (arm, worker, failed) == (None, None, None) else SCANNED
     for start, stop in pages(told, before, after, size):
-        with opened.desk.session.reading:
-            found = opened.desk.session.store.read_rows(opened.id, start, stop)
-        numbered = list(enumerate(map(opened.desk.described, found), start))
+        with opened.backend.session.reading:
+            found = opened.backend.session.store.read_rows(opened.id, start, stop)
+        numbered = list(enumerate(map(opened.backend.described, found), start))
         for last, seen in numbered if after is not None else reversed(numbered):
             if wanted(seen):
                 rows.append([last, *observed(seen)])
@@ -197,7 +197,7 @@ def failures(
     """Attempts that failed, the newest first."""
     if arm is not None:
         known_name(arm, opened.study.spec.search.names, "arm")
-    found = sorted(opened.desk.failures(), key=lambda each: each.failed_at)
+    found = sorted(opened.backend.failures(), key=lambda each: each.failed_at)
     found = found[: len(found) if before is None else before]
     places = [at for at in range(len(found) - 1, -1, -1) if arm is None or found[at].arm == arm]
     rows = [[*found[at][:4], write_time(found[at].failed_at), found[at].seed] for at in places[:limit]]
@@ -207,8 +207,8 @@ def failures(
 @reads("/pulls", schema.OpenPullsAnswer)
 def pulls(opened: Opened) -> dict[str, Any]:
     """Pulls without an answer that counts: who has them, and for how long."""
-    with opened.desk.session.reading as (ledger, now):
-        unanswered, names = sorted(ledger.open.values()), ledger.spec.search.names
+    with opened.backend.session.reading as (state, now):
+        unanswered, names = sorted(state.open.values()), state.spec.search.names
     found = [
         {
             "id": write_pull_id(pull.token, pull.number, pull.attempt),

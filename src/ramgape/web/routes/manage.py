@@ -89,8 +89,8 @@ async def list_studies(
 def word_of_state(studies: OpenStudies, row: StudyRow, summary: StudySummary) -> str:
     """In a word, how a study is going."""
     opened = studies.open.get(row.id)
-    ledger = None if opened is None else opened.desk.session.known
-    given_up = 0 if ledger is None else ledger.given_up
+    state = None if opened is None else opened.backend.session.known
+    given_up = 0 if state is None else state.given_up
     return study_state(done=summary.done, given_up=given_up, pending=summary.pending)
 
 
@@ -133,10 +133,10 @@ async def create(body: schema.NewStudy, request: Request, key: IdempotencyKey = 
         own = "" if key is None else hashlib.sha256(key.encode()).hexdigest()[:KEY_DIGITS]
         with studies.store() as store:
             before = store.find_study(check_text(name, "name"))
-        desk = LocalBackend.create(studies.storage, name, spec, exist_ok, rows, own)
+        backend = LocalBackend.create(studies.storage, name, spec, exist_ok, rows, own)
         with suppress(Exception):
-            desk.close()
-        row = studies.row(desk.session.row.id)
+            backend.close()
+        row = studies.row(backend.session.row.id)
         with studies.store() as store:
             pending = store.count_pending(row.id)
         described = summary_of(studies, row, summarize(row, pending))
@@ -229,21 +229,21 @@ async def import_file(
     """
     opened = await open_study_for(request, study_id, "admin")
     digest = hashlib.sha256(f"{request.url.path}?{request.url.query}\n".encode())
-    with tempfile.SpooledTemporaryFile(IN_MEMORY) as file, ImportBuffer() as spool:
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as file, ImportBuffer() as buffer:
         async for part in request.stream():
             digest.update(part)
             file.write(part)
         file.seek(0)
 
         def make() -> dict[str, Any]:
-            if spool.count:
-                opened.desk.take_in(spool)
-            return {"imported": spool.count, "done": opened.study.done}
+            if buffer.count:
+                opened.backend.take_in(buffer)
+            return {"imported": buffer.count, "done": opened.study.done}
 
         def read_and_make() -> Any:
             columns = arm_column, reward_column
             rows = read_rows(NamedText(file, source), form, *columns, outcomes=opened.study.measured)
-            opened.study._read_into(spool, rows)
+            opened.study._read_into(buffer, rows)
             return keyed(opened, key, digest.hexdigest(), make)()
 
         return Json(await opened.in_thread(read_and_make))
