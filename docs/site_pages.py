@@ -41,7 +41,7 @@ def tried(generator: random.Random, arm: str) -> float:
 def fill(storage: str) -> None:
     """One study that goes on, one that is done, one that waits, one that has not begun."""
     for name, count, options in (
-        ("suppliers", 2600, {"epsilon": 0.03}),
+        ("suppliers", 1000, {"epsilon": 0.01}),
         ("suppliers, first round", 10**6, {"epsilon": 0.08}),
         ("a budget", 900, {"budget": 1500}),
         ("next year", 0, {"epsilon": 0.05}),
@@ -50,7 +50,7 @@ def fill(storage: str) -> None:
         with ramgape.Study.create(
             name, list(SUPPLIERS), storage=storage, reward_range=(0, 1), seed=1, **options
         ) as study:
-            while study.known_progress().samples < count and (pulls := study.ask(20)):
+            while study.result(expect=False).trials < count and (pulls := study.ask(20)):
                 study.tell_many([(pull, tried(generator, pull.arm)) for pull in pulls])
             if name == "suppliers":
                 study.fail(study.ask(1, worker="node-3")[0], "connection reset by peer")

@@ -103,7 +103,7 @@ def flat(result: Result) -> str:
 def test_failures_are_one_line() -> None:
     quality = TrialQuality(failures={"A": 3}, timeouts={"C": 1}, missing={"B": {"latency": 2}})
     text = flat(four(quality=quality))
-    assert "Data quality: failures: 3 of A; timeouts: 1 of C; missing for B: 2 of latency;" in text
+    assert "Data quality: failures: 3 of A; timeouts: 1 of C; missing for B, counted as the worst: 2 of" in text
     assert text.count("unrelated to the reward") == 1
 
 
