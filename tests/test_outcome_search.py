@@ -505,3 +505,23 @@ def test_a_threshold_without_a_tolerance_is_kept_or_at_most_reached() -> None:
     )
     assert result.stopped == "cap"
     assert "mean(x) of high is above 0.5; mean(x) of low is at most 0.5." in result.guarantee
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.02])
+def test_an_arm_that_ties_with_the_control_does_not_take_all_trials(epsilon: float) -> None:
+    """With probability 0.95 what is proved is true; the seed is fixed."""
+    rng, rates = np.random.default_rng(1), {"old": 0.5, "same": 0.5, "good": 0.9, "bad": 0.1}
+    result = ramgape.identify(
+        lambda arm: {"x": float(rng.random() < rates[arm])},
+        list(rates),
+        question="better-than:control=old",
+        outcomes={"x": (0, 1)},
+        objectives="x",
+        epsilon={"x": epsilon},
+        max_trials=600,
+    )
+    words = {arm.name: arm.word for arm in result.arms}
+    assert words == {"old": "control", "same": "open", "good": "better", "bad": "not better"}
+    assert result.sentence == "good beats old; not better: bad (95% sure); same is open."
+    assert "So far: With probability at least 0.95" in result.guarantee
+    assert "good is, against old, better in x; bad is not, against old, " in result.guarantee

@@ -562,14 +562,28 @@ class TopOf(Asked):
         )
 
 
+def _nearest_in_turn(seen: Seen, promise: Floats, arm: int) -> int:
+    """In place of an arm every other time the one that is nearest to its verdict, where each has one by itself.
+
+    An arm exactly at what it is compared with would take all trials, and hardly any is needed to tell about the others.
+    How many trials all verdicts take does not depend on the order.
+
+    Args:
+        seen: What is known.
+        promise: How nearly each arm's verdict is proved; infinite for what is.
+        arm: The one to try otherwise.
+    """
+    waiting = np.where(promise < np.inf, promise, -np.inf)
+    return arm if seen.by_budget or not int(seen.pulls.sum()) % 2 or waiting.max() < 0.0 else int(waiting.argmax())
+
+
 @dataclass
 class AboveOf(Asked):
     """Which arms are above a value, in one column whose value is the distance from it; each arm by itself.
 
     At any truth at most one of an arm's two verdicts is wrong, so each needs ln(K/d'), one side only. Trials go where
     root T (|average - c| + epsilon) is least (APT, Locatelli, Gutzeit, Carpentier 2016). For a confidence, every second
-    trial goes to the arm that is nearest to its verdict: an arm exactly at the value would take them all, and the order
-    does not matter to how many trials all verdicts take.
+    trial goes to the arm that is nearest to its verdict; see `_nearest_in_turn`.
     """
 
     def prepare(self) -> None:
@@ -598,10 +612,9 @@ class AboveOf(Asked):
         index = np.sqrt(seen.pulls) * (np.abs(seen.estimate[:, 0]) + self.epsilon[0])
         waiting = undecided if undecided.any() and not seen.by_budget else np.ones(self.count, bool)
         arm = least(np.where(waiting, index, np.inf))
-        if not seen.by_budget and int(seen.pulls.sum()) % 2:
-            nearest = np.maximum(*(each.promise(seen, self.level)[:, 0] for each in (self.above, self.below)))
-            nearest = np.where(undecided & (nearest < np.inf), nearest, -np.inf)
-            arm = int(nearest.argmax()) if nearest.max() >= 0.0 else arm
+        if not seen.by_budget:
+            promise = np.maximum(*(each.promise(seen, self.level)[:, 0] for each in (self.above, self.below)))
+            arm = _nearest_in_turn(seen, np.where(undecided, promise, np.inf), arm)
         return NextStep(self.answer_of(seen), undecided, arm, -1, 0)
 
     def verify(self, seen: Seen, proofs: Proofs, *, anew: bool = False) -> None:
@@ -842,7 +855,7 @@ class BetterThanOf(Asked):
         met, missed = self.promises(seen)
         support = np.where(answer, met.min(axis=1), missed.max(axis=1))
         support[self.control] = np.inf
-        arm = least(support)
+        arm = _nearest_in_turn(seen, support, least(support))
         place = least(met[arm]) if answer[arm] else int(missed[arm].argmax())
         condition = self.conditions[place]
         other = -1 if condition.factor == 0.0 else self.control

@@ -284,8 +284,11 @@ def _control_claim(spec: OutcomeSpec, words: Words, names: Sequence[str], others
         parts.append(f"{list_names(names)} {'is' if len(names) == 1 else 'are'}, against {control}, {list_all(met)}")
     others = [name for name in others if name != control]
     if others:
-        verb = "does not meet" if len(others) == 1 else "do not meet"
-        parts.append(f"{list_names(others)} {verb} all of this against {control}: {list_all(failed)}")
+        one, many = ("is", "does") if len(others) == 1 else ("are", "do")
+        not_met = f"{many} not meet all of this against {control}: {list_all(failed)}"
+        parts.append(
+            f"{list_names(others)} {not_met if len(failed) > 1 else f'{one} not, against {control}, {failed[0]}'}"
+        )
     return f"{'; '.join(parts)}."
 
 
@@ -370,7 +373,7 @@ def infer_outcomes(
         sought=question_words(spec),
         control=spec.asked[1].get("control"),
         spent=engine.spent,
-        said=answer_sentence(engine, answer, reason, reasons, factor),
+        said=answer_sentence(engine, answer, reason, reasons, factor, proved),
         observed=tuple((spec.names[arm], outcomes) for arm, outcomes in engine.told),
     )
     return Result(
@@ -756,7 +759,7 @@ def _reasons(engine: OutcomeEngine, answer: Mask) -> list[str]:
 
 
 def answer_sentence(
-    engine: OutcomeEngine, answer: Mask, reason: str, reasons: Sequence[str], factor: float | None
+    engine: OutcomeEngine, answer: Mask, reason: str, reasons: Sequence[str], factor: float | None, proved: Mask
 ) -> str:
     """The answer in plain words: what to choose, what to drop, and how sure that is."""
     spec, question = engine.spec, engine.asked
@@ -819,6 +822,14 @@ def answer_sentence(
         by = words.tolerance(spec.columns[0])
         close = f"within {round_up(by)}" if claimed and by else ""
     elif isinstance(question, BetterThanOf):
+        better, worse, left = _places(spec, answer, proved)
+        if not claimed and (better or worse):
+            parts = [f"{list_all(better)} {'beats' if len(better) == 1 else 'beat'} {control}"] if better else []
+            parts += [f"not better{'' if better else f' than {control}'}: {list_all(worse)}"] if worse else []
+            still = f"; {list_all(left)} {'is' if len(left) == 1 else 'are'} open" if left else ""
+            text = f"{'; '.join(parts)} ({'about ' if spec.approximate else ''}"
+            text += f"{100.0 * (1.0 - spec.confidence_delta):.4g}% sure){still}."
+            return text if better else text[0].upper() + text[1:]
         verb = "beats" if len(names) == 1 else "beat"
         text = f"{list_all(names)} {verb} {control}" if names else f"keep {control}: no option is shown to be better"
         text += _dropped(out, "not better:")
@@ -835,6 +846,15 @@ def answer_sentence(
     # A name stays as it was given; what begins with our words is a sentence.
     named = bool(names) and text.startswith(list_all(names))
     return guess + text if guess or named else text[0].upper() + text[1:]
+
+
+def _places(spec: OutcomeSpec, answer: Mask, proved: Mask) -> tuple[list[str], list[str], list[str]]:
+    """Of the arms beside a control those proved to be in the answer, those proved to be out, and all others."""
+    found: tuple[list[str], list[str], list[str]] = ([], [], [])
+    for name, inside, known in zip(spec.names, answer.tolist(), proved.tolist(), strict=True):
+        if name != spec.asked[1]["control"]:
+            found[(0 if inside else 1) if known else 2].append(name)
+    return found
 
 
 def _extreme(column: Column) -> str:
@@ -878,6 +898,11 @@ def _guarantee(
             parts = _above_claim(Words(spec), kept, missed)
             still = plural(int((verdicts == 0).sum()), "arm")
             return f"Undecided for {still}. So far: {assured(engine, parts, answer, conditions)}"
+    if isinstance(engine.asked, BetterThanOf) and spec.goal == "confidence":
+        better, worse, left = _places(spec, answer, proved)
+        if better or worse:
+            claim = _control_claim(spec, Words(spec), better, worse)
+            return f"Undecided for {plural(len(left), 'arm')}. So far: {assured(engine, claim, answer, conditions)}"
     if factor is not None:
         times = "" if factor == 1.0 else f" Proved within {factor:g} times the tolerances."
         before = "" if spec.goal == "budget" else "Undecided. So far: "
