@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -33,6 +34,31 @@ def test_commands_that_are_typed(line: str) -> None:
     found = call_json("run", f"{line} good {{seed}}", f"{line} bad {{seed}}", "-n", "good", "-n", "bad", *ASKED)
     assert found["answer"] == ["good"]
     assert [each["text"] for each in found["objectives"]] == ["mean(score)"]
+
+
+def test_all_that_is_done_around_runs(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Setup, warm-up, cleanup, exports and exit codes as where the time alone is asked about; in words of commands."""
+    monkeypatch.chdir(tmp_path)
+    commands = ("run", f"{line} good {{seed}}", f"{line} bad {{seed}}", "-n", "good", "-n", "bad", *ASKED)
+    around = ("--setup", "echo setup >> log", "--cleanup", "echo cleanup >> log", "--prepare", "echo run >> log")
+    result = call(*commands, *around, "-w", "2", "--export-json", "x.json", "--exit-code", "-u", "second")
+    assert result.exit_code == 0, result.output
+    log = Path("log").read_text().split()
+    made = [len(each["times"]) for each in json.loads(Path("x.json").read_text())["results"]]
+    assert (log.count("setup"), log.count("cleanup"), log.count("run")) == (2, 2, 4 + sum(made))
+    assert (log[:2], log[-2:]) == (["setup"] * 2, ["cleanup"] * 2)
+    assert all(0.001 < each < 60.0 for each in json.loads(Path("x.json").read_text())["results"][0]["times"])
+    shown = " ".join(result.stdout.split())
+    assert shown.startswith("Choose good.")
+    assert f"{sum(made)} runs of 2 commands" in shown
+    assert not re.search(r"\b(arms?|trials?|options?|rewards?)\b", shown)
+    quiet = call(*commands, "-q").stdout
+    assert quiet.startswith("Choose good.")
+    assert "Runs:" not in quiet
+    assert "± s.e." not in quiet
+    found = call_json(*commands)
+    assert [each["unit"] for each in found["objectives"]] == [None]
+    assert found["arms"][0]["runs"] == found["arms"][0]["trials"]
 
 
 def test_a_study_file(line: str, tmp_path: Path) -> None:

@@ -187,9 +187,9 @@ def run(
     begun = time.monotonic()
     count = jobs_at_once(jobs)
     described = read_commands(what, how, options)
-    files.check(described.reward == "elapsed")
+    files.check(described.reward != "output" and (described.path is None or described.reward == "elapsed"))
     url = place_of(described, how, storage)
-    if described.path is None and described.reward == "elapsed":
+    if described.path is None:
         from ramgape.commands.baseline import read_baseline
 
         baseline = None if how.baseline is None else read_baseline(how.baseline)
@@ -197,7 +197,7 @@ def run(
             allowed = f"a file that has one of these commands: {', '.join(each.name for each in baseline.times[:5])}"
             raise InvalidSpec(what="--baseline", allowed=allowed, given=", ".join(list(described.commands)[:5]))
         session = Session(how, shown, limits_of(how, options, len(described.commands)), baseline, begun)
-        alone = len(described.commands) == 1
+        alone = len(described.commands) == 1 and described.reward == "elapsed"
         timing, code = time_one(described, session, url) if alone else time_several(described, session, count, url, out)
         show_times(timing, code, session, files, out)
         return
@@ -235,7 +235,7 @@ def limits_of(how: HowTimed, options: dict[str, Any], count: int) -> Limits:
     from ramgape.commands.times import FIRST_RUNS
 
     goals = [options.get(name) for name in ("epsilon", "delta", "budget", "spend", "assumption")]
-    asked = any(goal is not None for goal in goals) or options.get("question") != "best"
+    asked = any(goal is not None for goal in goals) or options.get("question") != "best" or "objectives" in options
     seconds = math.inf if how.budget_time is None else how.budget_time
     most = how.max_runs if how.runs is None else how.runs
     least = how.min_runs or min(FIRST_RUNS, most or FIRST_RUNS)

@@ -274,7 +274,7 @@ class Timing(Explained):
 
 
 def of_elapsed(described: dict[str, Any]) -> dict[str, Any]:
-    """What a study has in JSON, with the name and the unit of its only outcome.
+    """What a study has in JSON, with the name of its only outcome and the unit of times.
 
     >>> described = {"objectives": [{"text": "mean(reward)", "unit": None}], "arms": [], "certified": None}
     >>> of_elapsed(described)["objectives"]
@@ -284,9 +284,9 @@ def of_elapsed(described: dict[str, Any]) -> dict[str, Any]:
     def renamed(numbers: Mapping[str, Any]) -> dict[str, Any]:
         return {text.replace("(reward)", "(elapsed)"): number for text, number in numbers.items()}
 
-    objectives = [
-        {**each, "text": each["text"].replace("(reward)", "(elapsed)"), "unit": "s"} for each in described["objectives"]
-    ]
+    objectives = [{**each, "text": each["text"].replace("(reward)", "(elapsed)")} for each in described["objectives"]]
+    for each in objectives:
+        each["unit"] = "s" if "(elapsed)" in each["text"] else each["unit"]
     arms = [{**arm, "objectives": renamed(arm["objectives"])} for arm in described["arms"]]
     certified = described["certified"]
     if certified is not None:
@@ -317,7 +317,7 @@ def times_of(name: str, runs: Sequence[Any], parameters: Mapping[str, str]) -> T
     }
     return Times(
         name,
-        tuple(run.reward for run in runs),
+        tuple(note.get("elapsed", run.reward) for note, run in zip(notes, runs, strict=True)),
         tuple(note.get("exit_code") for note in notes),
         known("user"),
         known("system"),

@@ -144,9 +144,9 @@ class CommandTrials:
         self._in_time.add(arm)
         if self._file.reward == "output":
             return reward
-        kept = {} if self._file.reward == OUTCOMES else measured(finished) | printed(finished)
-        kept |= how_run(self._file, arm)
-        return Outcome(reward, info={OURS: kept}) if kept else reward
+        kept = measured(finished) | printed(finished) | how_run(self._file, arm)
+        kept |= {"elapsed": finished.seconds} if self._file.reward == OUTCOMES else {}
+        return Outcome(reward, info={OURS: kept})
 
     @property
     def timeout(self) -> float | None:

@@ -6,6 +6,7 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,8 @@ WORDS = {
     "pull": "run",
     "pulls": "runs",
     "pulled": "run",
+    "option": "command",
+    "options": "commands",
     "trial": "run",
     "trials": "runs",
     "reward": "time",
@@ -85,23 +88,19 @@ def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
     """All that is shown of commands that were timed."""
     result = None if timing.report is None else timing.report.result
     names = [each.name for each in timing.times]
+    if result is not None and result.said:
+        return explain_outcomes(timing, result, ascii_only)
     headline = alone_sentence(timing) if result is None else timing_headline(timing, result)
     verbose = timing.told == "verbose"
     facts: list[tuple[str, str]] = []
     if result is not None and result.answer:
         facts += _titled("Ratios", ratio_lines(timing, result, verbose))
-    facts += _titled("Baseline", baseline_lines(timing))
+    facts += baseline_facts(timing)
     if result is not None:
         facts += [("Guarantee", printable(guarantee_words(timing, result)))] if verbose else []
         if result.goal.epsilon is not None and (verbose or not is_claimed(result)):
             facts.append(("Tolerance", tolerance_words(result)))
-    facts.append(("Runs", runs_words(timing)))
-    if timing.shell is not None:
-        start = time_unit(timing.shell)
-        took = f"{start.text(timing.shell)} {start.name}"
-        facts.append(("Shell", f"its start, {took}, was subtracted from every time (-N: no shell)"))
-    if timing.noise:
-        facts.append(("Noise", timing.noise))
+    facts += surroundings(timing)
     if verbose:
         facts += _titled("Median", [median_words(timing, each) for each in timing.sorted("mean-time")])
     parts: list[Table | str] = [Table(partial(fit_times, timing, ascii_only=ascii_only))]
@@ -117,6 +116,44 @@ def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
     if timing.told == "quiet":
         return Explanation([headline], [], [], warnings)
     return Explanation([headline], facts, parts, warnings, more="" if verbose or result is None else "Exact statement")
+
+
+def surroundings(timing: Timing) -> list[tuple[str, str]]:
+    """How many runs there were, and what was taken from their times or disturbed them."""
+    facts = [("Runs", runs_words(timing))]
+    if timing.shell is not None:
+        took = time_text(timing.shell)
+        facts.append(("Shell", f"its start, {took}, was subtracted from every time (-N: no shell)"))
+    return facts + ([("Noise", timing.noise)] if timing.noise else [])
+
+
+def explain_outcomes(timing: Timing, result: Result, ascii_only: bool) -> Explanation:
+    """All that is shown of commands with several outcomes: the result, in words of commands."""
+    from ramgape.views.result import explain_result
+
+    verbose, names = timing.told == "verbose", [arm.name for arm in result.arms]
+    said = explain_result(result, ascii_only, full=verbose)
+
+    def told(text: str) -> str:
+        return in_words_of_commands(text, names)
+
+    def table(each: Table) -> Table:
+        def fit(width: int | None) -> list[Column]:
+            return [replace(column, heading=told(column.heading)) for column in each.fit(width)]
+
+        return replace(each, fit=fit, rest=told(each.rest))
+
+    headlines, warnings = list(map(told, said.headlines)), list(map(told, said.warnings))
+    if timing.told == "quiet":
+        return Explanation(headlines, [], [], warnings)
+    parts = [told(part) if isinstance(part, str) else table(part) for part in said.parts]
+    facts = [*baseline_facts(timing), *((word, told(text)) for word, text in said.facts), *surroundings(timing)]
+    return replace(said, headlines=headlines, facts=facts, parts=parts, warnings=warnings, after=told(said.after))
+
+
+def baseline_facts(timing: Timing) -> list[tuple[str, str]]:
+    """Each command beside its earlier runs."""
+    return _titled("Baseline", baseline_lines(timing))
 
 
 def _titled(word: str, lines: Sequence[str]) -> list[tuple[str, str]]:
@@ -551,6 +588,8 @@ def draw_timing(timing: Timing) -> Axes:
 
 def aim_words(result: Result) -> str:
     """When it ends."""
+    if result.said and result.goal.budget is None:
+        return "ends when the answer is certified"
     if result.goal.budget is not None:
         return f"ends after {result.goal.budget:,}"
     if result.goal.spend is not None:
