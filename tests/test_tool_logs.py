@@ -332,7 +332,8 @@ def test_a_table_of_any_form_is_imported_into_a_study(name: str, tmp_path: Path)
     found = call("study", "import", "s", str(tmp_path / name), "--storage", storage, "--reward-column", "score")
     assert found.exit_code == 2
     assert found.stderr.splitlines()[-1].startswith("error: ")
-    assert f"{name}, line 2: score must be a number, got 'high'" in found.stderr
+    place = {"array.json": "object 1", "table.parquet": "row 1", "table.xlsx": "row 1"}.get(name, "line 2")
+    assert f"{name}, {place}: score must be a number, got 'high'" in found.stderr
 
 
 @pytest.mark.parametrize("case", ["mlflow", "wandb"])
@@ -383,6 +384,15 @@ def test_a_log_without_scores_is_not_compared_by_its_times(tmp_path: Path) -> No
     with pytest.raises(InvalidData, match="must have at least one score, got none; it has time, which --reward-column"):
         ramgape.analyze(str(tmp_path / "*.json"))
     assert ramgape.analyze(str(tmp_path / "*.json"), reward_column="time", next_pulls=0).result.direction == "minimize"
+
+
+@pytest.mark.filterwarnings("ignore:arms are read from column")
+def test_an_index_is_not_imported_into_a_study(tmp_path: Path) -> None:
+    frame().to_csv(tmp_path / "a.csv")
+    with ramgape.Study.create("s", ["Ä", "B"], assumption="unknown", budget=1000) as study:
+        assert study.import_trials(tmp_path / "a.csv") == 80
+        means = frame().groupby("model")["score"].mean()
+        assert {arm.name: arm.mean for arm in study.result().arms} == pytest.approx(dict(means))
 
 
 # ------------------------------------------------------------------------------------ what is wrong

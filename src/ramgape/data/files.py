@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from ramgape.assumptions import UNKNOWN
-from ramgape.common.files import BoundedLines, NamedText
+from ramgape.common.files import BoundedLines
 from ramgape.common.formatting import list_names, plural
 from ramgape.data.batch import Place
 from ramgape.data.columns import Layout, find_columns
@@ -31,7 +29,6 @@ from ramgape.data.formats import (
 from ramgape.data.reading import NO_LOG, LogFacts, Rows, settle
 from ramgape.data.source import (
     FEATHER,
-    IN_MEMORY,
     LARGEST_DOCUMENT,
     PARQUET,
     Source,
@@ -247,7 +244,7 @@ def _frame(source: Source, kind: str) -> Found:
 class Log(NamedTuple):
     """Records of one format as rows, with what their columns mean."""
 
-    rows: TextRows
+    rows: RecordRows
     layout: Layout
     outcomes: tuple[str, ...]
     understood: str
@@ -430,14 +427,14 @@ def complete_options(options: Options, kind: Format, log: Log) -> None:
 
 
 @contextmanager
-def rewritten(path: str | os.PathLike[str], layout: Layout) -> Iterator[tuple[IO[str], Layout] | None]:
-    """A log, or a table of another form, as CSV with commas; None of what is such a table, or JSON lines, already.
+def table_of(path: str | os.PathLike[str], layout: Layout) -> Iterator[tuple[TextRows, Layout] | None]:
+    """The rows of a log, or of a table of another form; None of CSV with commas, and JSON lines, by their names.
 
     Args:
         path: The file.
         layout: The columns that are given; those of a log are found.
     """
-    with open_source(path) as source, tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
+    with open_source(path) as source:
         usual = os.fspath(path).endswith((".csv", ".jsonl"))
         try:
             found = recognize(source, AS_IT_SHOWS)
@@ -445,23 +442,17 @@ def rewritten(path: str | os.PathLike[str], layout: Layout) -> Iterator[tuple[IO
             if not usual:
                 raise
             found = Found("CSV")  # whose reader says what is wrong with it
-        rows, kept = found.rows, None
-        if found.format is not None:
-            log = merge(found.format, [(label, found.records) for label in _file_labels([path])], layout)
-            rows, layout = log.rows, layout._replace(arm=log.layout.arm, reward=log.layout.reward)
-            kept = {layout.arm, layout.block, *log.outcomes}
-        elif usual and found.kind in ("CSV", "JSON lines"):
+        if usual and found.kind in ("CSV", "JSON lines"):
             yield None
             return
-        assert rows is not None
-        places = [place for place, name in enumerate(rows.labels) if kept is None or name in kept]
-        to = NamedText(file, os.fspath(path))
-        writer = csv.writer(to)
-        writer.writerow([rows.labels[place] for place in places])
-        for part, _ in rows.rows():
-            writer.writerows([[row[place] for place in places] for row in part])
-        to.seek(0)
-        yield to, layout
+        if found.format is None:
+            assert found.rows is not None
+            yield found.rows, layout
+            return
+        log = merge(found.format, [(label, found.records) for label in _file_labels([path])], layout)
+        layout = layout._replace(arm=log.layout.arm, reward=log.layout.reward)
+        kept = {layout.arm, layout.block, *log.outcomes}  # other labels may have names that mean something in a study
+        yield log.rows.only([place for place, name in enumerate(log.rows.labels) if name in kept]), layout
 
 
 def describe(kind: str, layout: Layout) -> str:

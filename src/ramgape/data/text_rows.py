@@ -374,3 +374,8 @@ class RecordRows(TextRows):
         first = self._next
         self._next += CHUNK
         return self._rows[first : self._next], lambda position: self._places[first + position]
+
+    def only(self, columns: Sequence[int]) -> RecordRows:
+        """Some of the columns."""
+        rows = [[row[column] for column in columns] for row in self._rows]
+        return RecordRows(self.name, [self.labels[column] for column in columns], rows, self._places)

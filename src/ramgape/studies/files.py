@@ -9,7 +9,7 @@ import os
 import pickle
 import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ from ramgape.common.whole_files import is_stream, replacing
 from ramgape.data.columns import (
     FLAG_WORDS,
     LIKE_OTHERS,
+    NAMELESS,
     NUMERIC,
     PEEK,
     RewardTexts,
@@ -29,6 +30,7 @@ from ramgape.data.columns import (
     is_flag,
     kind_of_texts,
 )
+from ramgape.data.text_rows import TextRows
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten
 from ramgape.search.outcome import Outcome, of_arm, told_price
 from ramgape.studies.blocks import with_block
@@ -130,7 +132,7 @@ def _cells(row: ImportedRow, columns: Iterable[str]) -> list[str]:
 
 
 def read_rows(
-    path: str | os.PathLike[str] | IO[str],
+    path: str | os.PathLike[str] | IO[str] | TextRows,
     form: str,
     arm_column: str | None = None,
     reward_column: str | None = None,
@@ -143,22 +145,27 @@ def read_rows(
     Rewards are not judged here.
 
     Args:
-        path, form: The file.
+        path, form: The file, or its rows.
         arm_column, reward_column, block_column: Where these are; None to find them.
         outcomes: The outcomes that are asked about, where trials have several: these columns are read in place of a
             reward, and all others that hold numbers.
     """
     known_name(form, FORMS, "format")
-    name = name_of(path)
-    with opened(path) as stream:
-        header: list[str] = []
-        found = _read_csv(stream, name, header) if form == "csv" else read_objects(stream, name)
+    header: list[str] = []
+    with ExitStack() as stack:
+        if isinstance(path, TextRows):
+            name, found = path.name, _read_table(path, header)
+        else:
+            stream, name = stack.enter_context(opened(path)), name_of(path)
+            lines = _read_csv(stream, name, header) if form == "csv" else read_objects(stream, name)
+            found = ((f"{name}, line {line}", cells) for line, cells in lines)
         numeric: list[str] = []
         first = list(islice(found, PEEK))  # of a CSV file, now the header is known
         if arm_column is None or reward_column is None or outcomes is not None:
             labels = header or list(dict.fromkeys(key for _, cells in first for key in cells))
             kinds = [(label, kind_of_texts(cells.get(label) for _, cells in first)) for label in labels]
-            usable = [each for each in kinds if each[0] not in OPTIONAL and each[0] != block_column]
+            taken = {*OPTIONAL, block_column}
+            usable = [each for each in kinds if each[0] not in taken and not NAMELESS.fullmatch(each[0])]
             numeric = [label for label, kind in usable if kind == NUMERIC]
             if outcomes is not None:
                 usable = [(label, kind) for label, kind in usable if kind != NUMERIC] + [(OUTCOMES, NUMERIC)]
@@ -171,8 +178,7 @@ def read_rows(
         for column in needed if header else ():
             find_column(str(column), header, "a column", name)
         texts = RewardTexts()
-        for line, cells in chain(first, found):
-            place = f"{name}, line {line}"
+        for place, cells in chain(first, found):
             with located(place):
                 for column in needed:
                     if column not in cells:
@@ -268,6 +274,17 @@ def _given(cells: dict[str, Any], name: str) -> Any:
     """What stands under a name; None where nothing does."""
     value = cells.get(name)
     return None if value == "" else value
+
+
+def _read_table(table: TextRows, header: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a table, each with its place; the names of its columns go into `header`."""
+    header += table.labels
+    for column in OPTIONAL:
+        if column in header:
+            find_column(column, header, "a column", table.name)
+    for rows, place in table.rows():
+        for position, row in enumerate(rows):
+            yield place(position), dict(zip(table.labels, row, strict=True))
 
 
 def _read_csv(stream: IO[str], name: str, header: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:

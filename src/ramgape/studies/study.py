@@ -479,14 +479,16 @@ class Study:
         """
         if form is None and isinstance(path, str | os.PathLike):
             from ramgape.data.columns import Layout
-            from ramgape.data.files import rewritten
+            from ramgape.data.files import table_of
 
-            with rewritten(path, Layout(arm_column, reward_column, None, block_column)) as table:
-                if table is not None:
-                    stream, found = table
-                    columns = {"arm_column": found.arm, "reward_column": found.reward, "block_column": found.block}
-                    return self.import_trials(stream, "csv", **columns)
-        rows = read_rows(path, format_of(path, form), arm_column, reward_column, block_column, outcomes=self.measured)
+            with table_of(path, Layout(arm_column, reward_column, None, block_column)) as found:
+                if found is not None:
+                    table, layout = found
+                    return self._import(read_rows(table, "csv", *layout[:2], layout.block, outcomes=self.measured))
+        columns = (arm_column, reward_column, block_column)
+        return self._import(read_rows(path, format_of(path, form), *columns, outcomes=self.measured))
+
+    def _import(self, rows: Iterator[tuple[str, ImportedRow]]) -> int:
         with ImportBuffer() as trials:
             self._read_into(trials, rows)
             if trials.count:
