@@ -375,7 +375,7 @@ def test_held_back_answers_keep_their_prices(storage: str | None) -> None:
         found = [(row["price"], row.get("info")) for row in rows]
         assert found == [(1.0, None), (4.0, None), (2.0, {"model": "x"})]
         assert study.report().info == {"model": {"x": 1}}
-        assert "Info: with the last answers: model x (1)" in " ".join(str(study.report()).split())
+        assert "Info: with the last results: model x (1)" in " ".join(str(study.report()).split())
 
 
 @pytest.mark.parametrize(
