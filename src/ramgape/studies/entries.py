@@ -62,9 +62,6 @@ class Seen(NamedTuple):
         return Seen(*(None if column is None else column[start:stop] for column in self))  # type: ignore[arg-type]
 
 
-NOTHING = Seen(np.empty(0, np.int64), np.empty(0))
-
-
 class Trial(NamedTuple):
     """A trial made elsewhere."""
 
@@ -99,45 +96,30 @@ def require_same(what: str, pull_id: PullId, earlier: object, given: object) -> 
         raise ChangedAnswer(what=about, allowed=allowed, given=shorten(given))
 
 
-def columns_of(rows: Sequence[ObservationRow], outcomes: list[Mapping[str, float]] | None = None) -> Seen:
-    """Rows as columns, with prices if any was reported."""
-    arms, rewards = [row.arm for row in rows], [row.reward for row in rows]
-    prices = None
-    if any(row.price is not None for row in rows):
-        prices = np.array([math.nan if row.price is None else row.price for row in rows])
-    return Seen(np.array(arms, np.int64), np.array(rewards, np.float64), prices, outcomes)
-
-
-def joined(parts: Sequence[Seen]) -> Seen:
-    """Observations that were read in parts."""
-    if not parts:
-        return NOTHING
-    arms, rewards, prices, outcomes = zip(*parts, strict=True)
-    priced = any(each is not None for each in prices)
-    filled = [np.full(len(part.arms), math.nan) if part.prices is None else part.prices for part in parts]
-    return Seen(
-        np.concatenate(arms),
-        np.concatenate(rewards),
-        np.concatenate(filled) if priced else None,
-        None if outcomes[0] is None else [each for some in outcomes for each in some],
-    )
-
-
-def learned_outcomes(
-    search: Spec, rows: Iterable[ObservationRow], names: Sequence[str]
-) -> list[Mapping[str, float]] | None:
-    """What a search learns of observations where it learns outcomes by name; None where it learns rewards.
+def columns_of(rows: Iterable[ObservationRow], search: Spec, names: Sequence[str]) -> Seen:
+    """Observations as columns: with prices if any was reported, with outcomes where the search learns these by name.
 
     Args:
-        search: What the study searches for.
         rows: The observations.
-        names: Of all outcomes that trials of the study have given, in the order in which rows have them.
+        search: What the study searches for.
+        names: Of all outcomes that its trials have given, in the order in which rows have them.
     """
-    if getattr(search, "outcomes", None) is None:
-        return None
-    if measured_by(search) is None:
-        return [{REWARD: row.reward} for row in rows]
-    return [unpack_outcomes(row.outcomes or b"", names) for row in rows]
+    by_name = getattr(search, "outcomes", None) is not None
+    single = measured_by(search) is None
+    arms, rewards, prices, outcomes = [], [], [], list[Mapping[str, float]]()
+    for row in rows:
+        arms.append(row.arm)
+        rewards.append(row.reward)
+        prices.append(math.nan if row.price is None else row.price)
+        if by_name:
+            outcomes.append({REWARD: row.reward} if single else unpack_outcomes(row.outcomes or b"", names))
+    paid = np.array(prices)
+    return Seen(
+        np.array(arms, np.int64),
+        np.array(rewards, np.float64),
+        None if np.isnan(paid).all() else paid,
+        outcomes if by_name else None,
+    )
 
 
 def held_answer(pull: PullRow) -> AnswerRow | None:

@@ -28,6 +28,7 @@ from ramgape.studies.state import StudyState
 from ramgape.trials.progress import Progress, progress_of
 from ramgape.trials.remaining import expect_pulls
 
+COUNTS = ("told", "pending", "failed", "given_up", "late", "held", "lost", "done")  # of a state, in a report
 LAST_FAILURES = 5
 LAST_ANSWERS = 100  # of which a report says what was told with them
 EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, which a date can have
@@ -303,13 +304,7 @@ def draft_report(
     return {
         "name": row.name,
         "created_at": write_time(row.created_at),
-        "told": state.told,
-        "pending": state.pending,
-        "failed": state.failed,
-        "given_up": state.given_up,
-        "late": state.late,
-        "held": state.held,
-        "done": state.done,
+        **{name: getattr(state, name) for name in COUNTS},
         "arms_pending": {name: pending[place] for place, name in enumerate(names) if name not in retired},
         "arms_failed": {name: failed[place] for place, name in enumerate(names) if name not in retired},
         "failures": last,
@@ -317,7 +312,6 @@ def draft_report(
         "progress": progress_of(state.engine),
         "retired": state.retired_arms,
         "info": count_info(last_rows),
-        "lost": state.lost,
         "waits_for": state.waits_for,
         "certificate": None if state.certificate is None else restore(Certificate, state.certificate),
     }

@@ -25,7 +25,7 @@ from ramgape.search.quality import TrialQuality, with_names
 from ramgape.storage.checksums import chain_over, damaged, next_chain
 from ramgape.storage.protocol import Store
 from ramgape.storage.records import AnswerRow, Changes, Moment, ObservationRow, RequestRow, StudyRow
-from ramgape.studies.entries import NOTHING, Seen, columns_of, joined, learned_outcomes
+from ramgape.studies.entries import Seen, columns_of
 from ramgape.studies.report import Certificate, Inference
 from ramgape.studies.specification import StudySpec
 from ramgape.studies.state import StudyState, names_in
@@ -220,7 +220,7 @@ class StudySession:
         """Read what others have written since the state was up to date, and no more than that."""
         store, study, state = self.store, self.row.id, self._state
         assert state is not None
-        seen = NOTHING if row.told == state.told else self._read(row, state.told)
+        seen = columns_of((), self.spec.search, ()) if row.told == state.told else self._read(row, state.told)
         if len(seen.arms) != row.told - state.told or chain_over(state.chain, seen.arms, seen.rewards) != row.chain:
             if not state.told:
                 damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
@@ -241,8 +241,8 @@ class StudySession:
         if getattr(search, "outcomes", None) is None and search.price != TOLD_PRICES:
             return Seen(*self.store.read_observations(row.id, start))
         # From whole rows, each with its own checksum: the chain covers arms and rewards only.
-        names = names_in(row)
-        return joined([columns_of(page, learned_outcomes(search, page, names)) for page in self.pages(start, row.told)])
+        rows = (each for page in self.pages(start, row.told) for each in page)
+        return columns_of(rows, search, names_in(row))
 
     def flush(self) -> None:
         """Write the observations so far, in the transaction in progress, so a long import need not fit into memory."""

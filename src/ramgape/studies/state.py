@@ -52,7 +52,6 @@ from ramgape.studies.entries import (
     columns_of,
     held_answer,
     holding,
-    learned_outcomes,
     measured_by,
     require_room,
     require_same,
@@ -406,7 +405,7 @@ class StudyState:
         require_money(self.active, self.engine.money, self.spec.search.spend, trials)
         rows = [self._observation(trial, now) for trial in trials]
         if self.stopped_at is None:
-            self.add_up(columns_of(rows, self.outcomes_of(rows)))
+            self.add_up(self._columns(rows))
         self._write_down(rows)
 
     def close_batch(self) -> None:
@@ -489,10 +488,10 @@ class StudyState:
         if rows and self.stopped_at is None:
             used = 1
             if len(rows) == 1:
-                learned: Any = rows[0].reward if self.learns_rewards else self.outcomes_of(rows)[0]  # type: ignore[index]
+                learned: Any = rows[0].reward if self.learns_rewards else self._columns(rows).learned[0]
                 self.active.tell(rows[0].arm, learned, rows[0].price)
             else:
-                used = self.learn_many(columns_of(rows, self.outcomes_of(rows)), may_stop=True)
+                used = self.learn_many(self._columns(rows), may_stop=True)
             if self.engine.stopped:
                 self.stopped_at = self.told + used
         self._write_down(rows)
@@ -501,9 +500,8 @@ class StudyState:
 
     # --- several outcomes of a trial ---------------------------------------------------------------------------------
 
-    def outcomes_of(self, rows: Sequence[ObservationRow]) -> list[Mapping[str, float]] | None:
-        """What the search learns of observations where it learns outcomes by name."""
-        return learned_outcomes(self.spec.search, rows, self.outcome_names)
+    def _columns(self, rows: Sequence[ObservationRow]) -> Seen:
+        return columns_of(rows, self.spec.search, self.outcome_names)
 
     def _named(self, packed: bytes | None) -> Mapping[str, float] | None:
         return None if packed is None else unpack_outcomes(packed, self.outcome_names)
