@@ -18,6 +18,7 @@ from ramgape.core.table import State, Table
 from ramgape.policies import POLICIES as ALL_POLICIES
 from ramgape.risks.table import PAPER_RISK
 from ramgape.search.engine import Engine
+from ramgape.search.result import updated
 from ramgape.search.simulator import Simulator
 from ramgape.search.spec import make_spec
 from ramgape.storage import memory, sqlite
@@ -213,7 +214,7 @@ def in_full(result: Result) -> str:
     """Every field to the last bit, signs of zeros included; a simulation knows the truth, and keeps no rewards."""
     arms = tuple(dataclasses.replace(arm, empirical_risk=None) for arm in result.arms)
     # Each road takes notes on its way at points of its own, which are no part of what was found.
-    return repr(dataclasses.asdict(dataclasses.replace(result, truth=None, arms=arms, history=())))
+    return repr(dataclasses.asdict(updated(result, truth=None, arms=arms, history=())))
 
 
 def engine_that_saw(rewards: Any, risk: Any, **options: Any) -> Engine:

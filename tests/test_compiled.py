@@ -138,7 +138,7 @@ def test_compiled_code_is_kept_found_again_and_void_after_an_edit(tmp_path: Path
     assert kept
     assert run(SMALL, **here) == f"True 0 1 2 0 {copied.resolve()}"  # type: ignore[arg-type]
     assert {file: file.stat().st_mtime_ns for file in cache.rglob("*.nb?")} == kept
-    file = copied / "core" / "round_robin.py"
+    file = copied / "core" / "turns.py"
     text = file.read_text(encoding="utf-8")
     assert "arm = search.turn\n" in text
     file.write_text(text.replace("arm = search.turn\n", "arm = (search.turn + 1) % len(arms)\n"), encoding="utf-8")
@@ -172,7 +172,7 @@ def test_an_edit_in_any_kernel_makes_compiled_code_invalid(stamped: Any) -> None
     decorators = {"@kernel", "@inlined", "@open_kernel"}
     files = [file for file in sorted(copied.rglob("*.py")) if decorators & set(file.read_text("utf-8").split())]
     names = {file.name for file in files}
-    assert {"loop.py", "doubt.py", "hoeffding.py", "ramgape.py", "stopping.py", "environments.py"} <= names
+    assert {"loop.py", "doubt.py", "hoeffding.py", "ramgape.py", "turns.py", "environments.py"} <= names
     seen = {original}
     for file in [*files, copied / "core" / "table.py"]:  # the table is no kernel, but every kernel contains it
         text = file.read_text(encoding="utf-8")

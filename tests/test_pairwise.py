@@ -173,7 +173,7 @@ def test_a_result_states_what_was_proved() -> None:
     certified = [arm.certified for arm in short.arms]
     assert any(certified)
     assert not all(certified)
-    assert all((arm.verdict == "undecided") != arm.certified for arm in short.arms)
+    assert all((arm.verdict == "open") != arm.certified for arm in short.arms)
 
 
 def test_fewer_pulls_than_with_boxes_and_none_wrong() -> None:

@@ -28,6 +28,7 @@ from ramgape import (
     simulate,
 )
 from ramgape.search.engine import Engine
+from ramgape.search.result import updated
 from ramgape.simulation.simulation import simulated_spec
 from tests.support import POLICIES, by_hand, can_run, in_full, make_engine
 
@@ -96,7 +97,7 @@ def test_both_roads_give_the_same_result(policy: str, name: str, goal: dict[str,
     simulated = simulate(instance, seed=7, policy=policy, direction=direction, **goal)
     asked = by_hand(instance, 7, policy=policy, direction=direction, **goal)
     assert in_full(asked) == in_full(simulated)
-    assert dataclasses.replace(simulated, truth=None) == asked
+    assert updated(simulated, truth=None) == asked
     assert simulated.samples == sum(arm.pulls for arm in simulated.arms)
     assert simulated.truth is not None
     assert simulated.stopped in ("confidence", "cap", "budget")

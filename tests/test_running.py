@@ -235,8 +235,8 @@ def test_the_certificate_says_what_it_is_about() -> None:
 
     found = identify(pull, ["a", "b"], task="best", seed=1, **{**OPTIONS, "epsilon": 0.05})
     assert found.guarantee.startswith(WORDS)
-    assert found.sentence.endswith("with probability 0.9, about each arm's average over the rounds so far.")
-    assert found.estimand == found.to_dict()["estimand"] == "each arm's average over the rounds so far"
+    assert found.sentence.endswith("(90% sure, about each arm's average over the rounds so far).")
+    assert found.estimand == found.to_dict()["details"]["estimand"] == "each arm's average over the rounds so far"
     assert not found.alarms
     assert type(found).from_dict(found.to_dict()) == found
     assert simulate("paper:46", task="best", epsilon=0.3, seed=1).estimand == ""

@@ -161,7 +161,7 @@ class MainOptions(TypedDict, total=False):
     question: Annotated["Question | str", Option(GOAL, NAME, entries=(*ALL, COMMANDS, LOWER_BOUND), default="pareto",
         help="The question: {questions} (more: ramgape list questions).",
         at={COMMANDS: {"default": "best"}, LOWER_BOUND: {"help":
-            "The question: pareto or best, the only ones for which a lower bound is known."}})]
+            "The question: pareto, best or least-risk, the only ones for which a lower bound is known."}})]
     rare: Annotated[float | None, Option(GOAL, NUMBER, help=
         "The arms of the answer need enough trials to have shown events of this frequency, 0.02 for example, with "
         "probability 1 - {delta}; with {assumption} unknown only.", usual="off, and the result says which events may "
