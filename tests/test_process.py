@@ -91,19 +91,16 @@ def test_a_launcher_that_is_ended_is_an_error(launcher: Launcher, nowhere: int) 
     os.killpg(child.pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("session", [True, False])
-def test_it_runs_in_its_folder_and_leads_its_group(
-    folder: Path, launcher: Launcher, nowhere: int, session: bool
-) -> None:
+def test_it_runs_in_its_folder_and_leads_its_group(folder: Path, launcher: Launcher, nowhere: int) -> None:
     tail = Tail()
     line = "pwd; echo $(ps -o pgid= -p $$) $$ $(ps -o sid= -p $$)"
-    child = Child(launcher, line, os.environ, (nowhere, tail.inlet, nowhere), session=session)
+    child = Child(launcher, line, os.environ, (nowhere, tail.inlet, nowhere))
     tail.started()
     assert child.wait(10.0, [tail])
     where, groups = tail.text().splitlines()
     tail.close()
     assert Path(where).samefile(folder)
-    assert groups.split() == [str(child.pid), str(child.pid), str(child.pid if session else launcher.pid)]
+    assert groups.split() == [str(child.pid), str(child.pid), str(launcher.pid)]
 
 
 def test_output_and_timeouts_need_no_thread(launcher: Launcher, nowhere: int, monkeypatch: pytest.MonkeyPatch) -> None:

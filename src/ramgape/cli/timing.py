@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -15,10 +16,12 @@ import typer
 from ramgape.cli.command_table import PlainCommand
 from ramgape.cli.gate import SUMMARY, checked_summary
 from ramgape.cli.options import GATE, HOW_MANY, OUTPUT, TIMED, Text, option
+from ramgape.cli.pictures import check_place, write_file
 from ramgape.commands.how_timed import HowTimed
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
 from ramgape.common.terminal import is_watched
+from ramgape.common.whole_files import is_stream
 from ramgape.errors import InvalidSpec, known_name, require
 from ramgape.options import COMMANDS, options_at
 
@@ -268,24 +271,22 @@ class Exports(NamedTuple):
 
     def check(self, elapsed: bool) -> None:
         """Complain before anything is run."""
-        if not self.paths:
-            return
-        from ramgape.commands.exports import check_target
-
         for name, path in self.paths.items():
             what = f"--export-{name}"
             if not elapsed:
                 raise InvalidSpec(what=what, verb="go", allowed="with times, reward = 'elapsed'", given="other rewards")
-            check_target(path, what)
+            if not is_stream(path):
+                check_place(path, what)
 
     def write(self, timing: Timing) -> None:
         """All of them, with the commands in the order in which they were given, unless another one is asked for."""
         if not self.paths:
             return
-        from ramgape.commands.exports import FORMATS, write_export
+        from ramgape.commands.exports import write_export
 
         for name, path in self.paths.items():
-            write_export(path, f"--export-{name}", FORMATS[name], timing.sorted("command"), timing.unit)
+            write = partial(write_export, form=name, measured=timing.sorted("command"), unit=timing.unit)
+            write_file(write, path, f"--export-{name}")
 
 
 def exports(

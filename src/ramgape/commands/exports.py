@@ -14,8 +14,7 @@ from ramgape.commands.baseline import this_machine
 from ramgape.commands.counted_runs import cut_off_words, exits_words
 from ramgape.commands.times import Times
 from ramgape.common.formatting import Unit, named_unit, time_unit
-from ramgape.common.whole_files import is_stream
-from ramgape.errors import InvalidSpec, printable, require, shorten
+from ramgape.errors import printable
 from ramgape.search.explained import jsonable
 from ramgape.studies.files import written
 
@@ -151,24 +150,8 @@ FORMATS: dict[str, Writer] = {
 }
 
 
-def check_target(path: Path | None, what: str) -> None:
-    """Complain about a file that cannot be written, before anything is run for it."""
-    if path is None or is_stream(path):
-        return
-    try:
-        there, folder = path.parent.is_dir(), path.is_dir()
-    except OSError as error:  # a name that is too long, say
-        raise InvalidSpec(what=what, allowed="a file", given=shorten(str(path)), hint=f": {error.strerror}") from None
-    require(there, what, "in a folder that exists", str(path))
-    require(not folder, what, "a file, not a folder", str(path))
-
-
-def write_export(path: Path, what: str, write: Writer, measured: Sequence[Times], unit: str | None) -> None:
-    """Write one."""
-    text = write(measured, unit)
-    try:
-        with written(path) as stream:
-            stream.write(text)
-    except OSError as error:
-        allowed, hint = "a file that can be written", f": {error.strerror or error}"
-        raise InvalidSpec(what=what, allowed=allowed, given=repr(str(path)), hint=hint) from None
+def write_export(path: Path, form: str, measured: Sequence[Times], unit: str | None) -> None:
+    """Write a file in one of the formats."""
+    text = FORMATS[form](measured, unit)
+    with written(path) as stream:
+        stream.write(text)

@@ -32,14 +32,12 @@ def serve(channel: Any, notes: int, place: int) -> None:
 
     blank = b" " * NOTE
     while (request := receive(channel)) is not None:
-        (words, environment, session), streams = request
+        (words, environment), streams = request
         actions = [(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)]
-        options: dict[str, Any] = {"file_actions": actions, "setsigdef": IGNORED}
-        options |= {"setsid": True} if session else {"setpgroup": 0}
         answer: tuple[Any, ...]
         try:
             started = perf_counter()
-            pid = os.posix_spawnp(words[0], words, environment, **options)
+            pid = os.posix_spawnp(words[0], words, environment, file_actions=actions, setsigdef=IGNORED, setpgroup=0)
         except (OSError, ValueError) as error:
             answer = (str(error),)
         else:

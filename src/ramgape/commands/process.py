@@ -47,7 +47,10 @@ class Usage(NamedTuple):
 
 
 class Launcher:
-    """The program that starts processes, one at a time. In a session of its own, it has its own share of processors.
+    """The program that starts processes, one at a time.
+
+    It has a session of its own, so that its processes have no terminal. And where Linux shares processors out among
+    sessions (autogroup), this one was idle, and waits no longer for a busy processor than a new one would.
 
     Args:
         folder: The current directory of all processes.
@@ -67,11 +70,9 @@ class Launcher:
             )
         self.pid: int = self._process.pid
 
-    def request(
-        self, words: Sequence[str], environment: Mapping[str, str], streams: tuple[int, int, int], session: bool
-    ) -> None:
+    def request(self, words: Sequence[str], environment: Mapping[str, str], streams: tuple[int, int, int]) -> None:
         """Have a process started."""
-        message = marshal.dumps((list(words), dict(environment), session))
+        message = marshal.dumps((list(words), dict(environment)))
         length = len(message).to_bytes(launcher.LENGTH, "little")
         self.channel.sendmsg([length], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", streams))])
         self.channel.sendall(message)
@@ -109,8 +110,6 @@ class Child:
         command: str | Sequence[str],
         environment: Mapping[str, str],
         streams: tuple[int, int, int],
-        *,
-        session: bool = True,
     ) -> None:
         """Have it started, at the head of its own process group.
 
@@ -119,8 +118,6 @@ class Child:
             command: Words, or a line for the usual shell of the system.
             environment: All its variables.
             streams: File descriptors for its input, output and errors.
-            session: Whether it has a session of its own, too. Where Linux shares processors out among sessions
-                (autogroup), a new one has to wait for a busy processor longer than one that was idle.
         """
         self.code: int | None = None
         self.seconds = 0.0
@@ -129,7 +126,7 @@ class Child:
         self._lock = threading.Lock()
         words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
         self.started = time.perf_counter()
-        launcher.request(words, environment, streams, session)
+        launcher.request(words, environment, streams)
 
     @property
     def pid(self) -> int | None:

@@ -78,7 +78,6 @@ class Execution:
     strict     an exit code other than 0 is an error (True), or as good as 0 (False); None: a failed trial
     output     where goes what commands print: KEEP, NULL, PIPE, INHERIT, or the path of a file
     input      the path of a file that they read, or None
-    session    each has a session of its own, and no terminal (see `Child`)
     """
 
     shell: tuple[str, ...] | None = None
@@ -89,7 +88,6 @@ class Execution:
     strict: bool | None = None
     output: str = KEEP
     input: str | None = None
-    session: bool = True
 
 
 AS_USUAL = Execution()

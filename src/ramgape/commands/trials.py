@@ -109,7 +109,6 @@ class CommandTrials:
         self._patience = patience
         self._hidden = frozenset(hidden)
         self._guard = TrialGuard()
-        self._ignored = {} if file.execution.session else ignore_stops()
         self._descendants = Descendants()
         self._numbers = itertools.count(1)  # of the processes
         self._lock = threading.Lock()
@@ -346,7 +345,7 @@ class CommandTrials:
             if launcher is None:
                 child: Child = WindowsChild(filled, known, streams, self._file.folder)
             else:
-                child = Child(launcher, filled, known, streams, session=self._file.execution.session)
+                child = Child(launcher, filled, known, streams)
             child.mark = mark
             self._running.add(child)
         return child
@@ -376,9 +375,6 @@ class CommandTrials:
             self._launchers = []
             self._guard.close()
             self._descendants.close()
-            for number, handler in self._ignored.items():
-                signal.signal(number, handler)
-            self._ignored = {}
 
     def _end(self, process: Child) -> None:
         """End a command and all that it started, if any of it is left."""
@@ -400,16 +396,6 @@ class CommandTrials:
         process.send(number)
         send_each(left, number)
         return bool(left)
-
-
-def ignore_stops() -> dict[int, Any]:
-    """Ignore the signals that stop a process in the background which uses the terminal; returns the handlers before.
-
-    What we start inherits that: it gets an error instead, and does not wait for ever.
-    """
-    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
-        return {}
-    return {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGTTIN, signal.SIGTTOU)}
 
 
 def ending_of(file: IO[bytes]) -> str:
