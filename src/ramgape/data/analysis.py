@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -16,14 +15,13 @@ from ramgape.data.columns import Layout, Table, find_columns
 from ramgape.data.formats import runs, runs_of
 from ramgape.data.item_tables import Units
 from ramgape.data.missing import is_missing
-from ramgape.data.reading import NO_LOG, Analysis, Reading, Rows, settle
+from ramgape.data.outcome_rows import asked_of, of_tuples, reading_of
+from ramgape.data.reading import NO_LOG, Analysis, settle
 from ramgape.data.tables import as_rewards, as_table
-from ramgape.errors import InvalidData, InvalidSpec, RamgapeWarning, located, require, shorten
-from ramgape.options import ANALYZE, OF_OUTCOMES, Options, renamed, shows_options
-from ramgape.search.outcome_spec import is_about_outcomes
+from ramgape.errors import InvalidData, located, require, shorten
+from ramgape.options import ANALYZE, Options, renamed, shows_options
 
 CHUNK = 512  # rows that are looked at together
-REWARD = "reward"  # the outcome of trials that have one
 ROWS = {2: "pair", 3: "triple"}  # by how many parts they have
 
 
@@ -129,40 +127,6 @@ def analyze(
     return replace(analysis, understood=understood)
 
 
-def asked_of(options: Options) -> tuple[str, ...]:
-    """The outcomes that columns are to have; none where there is one reward, whatever its column is called."""
-    if all(options.get(name) is None for name in OF_OUTCOMES):
-        return ()
-    from ramgape.search.objectives import outcomes_in
-
-    if options.get("objectives") is None:
-        given = ", ".join(str(name) for name in ("outcomes", "constraints", "known") if options.get(name) is not None)
-        allowed = f"given beside {given}, such as 'maximize mean(accuracy)'"
-        raise InvalidSpec(what="objectives", allowed=allowed)
-    return tuple(name for name in outcomes_in(options) if name not in (options.get("known") or {}))
-
-
-def reading_of(
-    options: Options,
-    layout: Layout,
-    arms: Iterable[object] | None,
-    next_pulls: object,
-    skip_empty: bool,
-    units: Units | None,
-    stacklevel: int,
-) -> Rows:
-    """What reads rows, of one reward each or of several outcomes; warnings are told with a stack level."""
-    if not is_about_outcomes(options):
-        reading = Reading(options, arms, next_pulls, layout.words, skip_empty=skip_empty, units=units)
-        for warning in reading.warnings:
-            warnings.warn(warning, RamgapeWarning, stacklevel=stacklevel)
-        return reading
-    from ramgape.data.outcome_rows import OutcomeReading
-
-    asked = layout.outcomes or (REWARD,)
-    return OutcomeReading(options, asked, arms, next_pulls, skip_empty=skip_empty, units=units)
-
-
 def _analyze_tuples(
     rows: Any,
     options: Options,
@@ -180,8 +144,6 @@ def _analyze_tuples(
     units = Units(seed=shuffle) if items and (layout.outcomes or shuffle is not None) else None
     reading = reading_of(options, layout, arms, next_pulls, skip_empty, units, 4)
     if layout.outcomes:
-        from ramgape.data.outcome_rows import of_tuples
-
         check_many(rows, "rows", "tuples (arm, outcomes)")
         batches = of_tuples(rows, items=items, shared=shared)
     else:

@@ -26,6 +26,7 @@ from ramgape.data.formats import (
     runs,
     runs_of,
 )
+from ramgape.data.outcome_rows import asked_of, reading_of
 from ramgape.data.reading import NO_LOG, LogFacts, Rows, settle
 from ramgape.data.source import (
     FEATHER,
@@ -359,8 +360,6 @@ def analyze_files(
         arms, next_pulls, skip_empty: As for `analyze`.
         watch: What is called now and then with the file and the number of rows so far.
     """
-    from ramgape.data.analysis import asked_of, reading_of
-
     options = cast("Options", renamed(options))
     written = written._replace(delimiter=check_delimiter(written.delimiter), decimal=check_decimal(written.decimal))
     missing = str(options.get("na") or "").split(",")

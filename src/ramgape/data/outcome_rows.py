@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 from ramgape.common.formatting import plural
 from ramgape.data.accumulator import Roster
 from ramgape.data.batch import Batch, as_number
-from ramgape.data.columns import RewardTexts
+from ramgape.data.columns import Layout, RewardTexts
 from ramgape.data.item_tables import ItemTable, Units
 from ramgape.data.missing import NA_REMARK, is_missing
-from ramgape.data.reading import Analysis, Read, Rows, plan_pulls
-from ramgape.errors import InvalidData, InvalidReward, RamgapeWarning, located, require, shorten
-from ramgape.options import Options
+from ramgape.data.reading import Analysis, Read, Reading, Rows, plan_pulls
+from ramgape.errors import InvalidData, InvalidReward, InvalidSpec, RamgapeWarning, located, require, shorten
+from ramgape.options import OF_OUTCOMES, Options
 from ramgape.search.inference import infer
+from ramgape.search.objectives import outcomes_in
 from ramgape.search.outcome_engine import OutcomeEngine
-from ramgape.search.outcome_spec import make_outcome_spec
+from ramgape.search.outcome_spec import REWARD, is_about_outcomes, make_outcome_spec
 from ramgape.search.outcomes import declare_outcomes
 from ramgape.search.result import updated
 from ramgape.search.spec import check_names, make_spec
@@ -236,3 +237,33 @@ class OutcomeReading(Rows):
                 if place < len(scores[arm])
             ]
         engine.add_up(np.array([arm for arm, _ in kept], np.int64), [outcomes for _, outcomes in kept])
+
+
+def asked_of(options: Options) -> tuple[str, ...]:
+    """The outcomes that columns are to have; none where there is one reward, whatever its column is called."""
+    if all(options.get(name) is None for name in OF_OUTCOMES):
+        return ()
+    if options.get("objectives") is None:
+        given = ", ".join(str(name) for name in ("outcomes", "constraints", "known") if options.get(name) is not None)
+        allowed = f"given beside {given}, such as 'maximize mean(accuracy)'"
+        raise InvalidSpec(what="objectives", allowed=allowed)
+    return tuple(name for name in outcomes_in(options) if name not in (options.get("known") or {}))
+
+
+def reading_of(
+    options: Options,
+    layout: Layout,
+    arms: Iterable[object] | None,
+    next_pulls: object,
+    skip_empty: bool,
+    units: Units | None,
+    stacklevel: int,
+) -> Rows:
+    """What reads rows, of one reward each or of several outcomes; warnings are told with a stack level."""
+    if not is_about_outcomes(options):
+        reading = Reading(options, arms, next_pulls, layout.words, skip_empty=skip_empty, units=units)
+        for warning in reading.warnings:
+            warnings.warn(warning, RamgapeWarning, stacklevel=stacklevel)
+        return reading
+    asked = layout.outcomes or (REWARD,)
+    return OutcomeReading(options, asked, arms, next_pulls, skip_empty=skip_empty, units=units)
