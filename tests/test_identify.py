@@ -133,7 +133,7 @@ def says_nothing(result: Result) -> bool:
     return tolerance is None or (tolerance > max(means) - min(means) and tolerance > max(risks) - min(risks))
 
 
-NOTHING = "Nothing is proved yet; the returned set is the best guess after {:,} pulls."
+NOTHING = "Nothing is proved yet; the returned set is the best guess after {:,} trials."
 
 
 def proved_epsilon(result: Result) -> float:
@@ -600,7 +600,7 @@ def test_the_cap_is_the_end(cap: int) -> None:
     result = search(pull, max_trials=cap)
     assert pull.calls == cap == result.samples
     assert (result.stopped, result.goal_reached) == ("cap", False)
-    opening = f"Undecided: the cap of {cap} pulls came before the goal. So far: With"
+    opening = f"Undecided: the limit of {cap} trials came before the goal. So far: With"
     assert result.guarantee.startswith(NOTHING.format(cap) if says_nothing(result) else opening)
     assert says_nothing(result) == (cap < 100)
     assert any(arm.verdict == "open" for arm in result.arms)

@@ -510,7 +510,7 @@ def _guarantee(
         return f"Undecided: {none_left} prove nothing of a larger world."
     if certified is None:
         guess = "the returned set is the best guess after" if stopped != "data" else "it is a best guess from"
-        number = f"{samples:,} {'pulls' if stopped != 'data' else 'rewards'}"
+        number = f"{samples:,} {'trials' if stopped != 'data' else 'rewards'}"
         if single := _single_arms(spec, reports):
             return (
                 f"Of the answer as a whole nothing useful is known yet: {guess} {number}. Of single arms: "
@@ -526,7 +526,7 @@ def _guarantee(
     if stopped == "exhausted":
         return f"Undecided: {none_left} were not enough. So far: {supported}"
     if stopped == "cap":
-        return f"Undecided: the cap of {spec.max_trials:,} pulls came before the goal. So far: {supported}"
+        return f"Undecided: the limit of {spec.max_trials:,} trials came before the goal. So far: {supported}"
     if stopped == "data":
         return f"The data leave it undecided. So far: {supported}"
     if stopped == "open":

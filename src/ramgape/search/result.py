@@ -257,7 +257,7 @@ class Goal:
     Attributes:
         kind: "confidence" or "budget".
         epsilon: The tolerance in mean and risk; in the mean alone where `risk_epsilon` has that in risk. None while it
-            is a share of means that nobody has seen yet.
+            is a share of means that are not known yet.
         delta: The accepted probability of a wrong answer.
         budget: The pulls to spend.
         spend: The most that pulls may cost: by itself what a budget buys, beside a tolerance a cap.

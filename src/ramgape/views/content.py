@@ -263,7 +263,7 @@ def asked_of(result: Result) -> str:
 
 
 def asked_for(goal: Goal) -> str:
-    """The numbers of a goal; a share of what nobody has seen yet as a share.
+    """The numbers of a goal; a tolerance that is a share of unknown means as that share.
 
     >>> from ramgape.search.result import Goal
     >>> asked_for(Goal("confidence", None, 0.05, None, epsilon_share=0.1))

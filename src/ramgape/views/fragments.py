@@ -48,7 +48,7 @@ def answer_heading(headlines: Sequence[str]) -> str:
 
 
 def callout(word: str, text: str) -> str:
-    """What nobody may overlook."""
+    """A warning in a box of its own."""
     return f'<div class="callout"><strong>{escaped(word)}:</strong> {escaped(text)}</div>\n'
 
 

@@ -54,7 +54,7 @@ def pictures(thing: Explained, description: str) -> str:
     """Its picture, for wide and for narrow screens; a page shows one of the two (`looks/report.css`).
 
     Args:
-        description: What is to be seen, for whoever cannot.
+        description: What the picture shows, for screen readers.
     """
     wide, narrow = (inline_svg(draw(thing, width), description, f"p{width:g}-") for width in (WIDE, NARROW))
     return f'<div class="wide">{wide}</div><div class="narrow">{narrow}</div>'

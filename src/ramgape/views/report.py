@@ -134,7 +134,7 @@ def proofs(result: Result, said: Explanation) -> str:
 
 
 def estimates_only(result: Result) -> str:
-    """What nobody has proved."""
+    """What rests on estimates alone."""
     rests = ["the means and risks themselves (their intervals say how well they are known)"]
     open_arms = [arm.name for arm in result.arms if arm.certificate == "none" and arm.name != result.control]
     if not result.is_informative:

@@ -115,7 +115,7 @@ def goal_words(goal: Goal, rigour: str = "proved", task: str = "pareto", what: s
 
 
 def progress_words(report: Report, letters: str) -> str:
-    """A bar, where somebody can know how far it is, and what it is about."""
+    """A bar, where it is known how far the study is, and what that says."""
     done, words = standing(report)
     if done is None:
         return words
@@ -124,7 +124,7 @@ def progress_words(report: Report, letters: str) -> str:
 
 
 def standing(report: Report) -> tuple[float | None, str]:
-    """How much of a study is done, where somebody can know, and what it waits for."""
+    """How much of a study is done, where that is known, and what it waits for."""
     progress, budget = report.progress, report.result.goal.kind == "budget"
     if not budget:  # the search looks at most arms only now and then
         progress = replace(progress, doubt=report.doubt)

@@ -112,7 +112,7 @@ def _draw_plane(result: Result, axes: Axes | None, regions: bool, width: float |
 
 
 def _without_endless_risk(result: Result, arm: ArmReport) -> ArmReport:
-    """Where nothing is known of a risk that nobody asked for: a bar from edge to edge would say that too loudly."""
+    """An arm without a bar for a risk that is unknown and was not asked for: it would reach from edge to edge."""
     known = result.about_risk or all(map(math.isfinite, arm.risk_interval))
     return arm if known else replace(arm, risk_interval=(arm.risk, arm.risk))
 

@@ -1,6 +1,6 @@
 """Names beside points, without overlaps: each tries a few places around its point and takes the freest.
 
-Greedy, in the order given: whoever comes first has the best choice. A name that fits nowhere is left out,
+Greedy, in the order given: the first names have the best choice. A name that fits nowhere is left out,
 because two names on top of each other are worth less than one.
 """
 
@@ -85,14 +85,6 @@ def place_labels(
             written.append(_write(axes, label, size, (float(offset[0]), float(offset[1])), leader=distance > NEAR))
             taken = np.vstack([taken, box + GAP * pixels * np.array([-1.0, 0.0, 1.0, 0.0])])
     return written
-
-
-def _first(group: Sequence[int], positions: Sequence[float], gap: float) -> float:
-    return sum(positions[index] for index in group) / len(group) - (len(group) - 1) / 2.0 * gap
-
-
-def _last(group: Sequence[int], positions: Sequence[float], gap: float) -> float:
-    return _first(group, positions, gap) + (len(group) - 1) * gap
 
 
 def boxes_around(axes: Axes, lines: Sequence[tuple[Point, Point]], margin: float) -> Boxes:

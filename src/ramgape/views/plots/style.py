@@ -233,7 +233,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     known = sorted(figure.canvas.get_supported_filetypes())
     ending = Path(path).suffix.lower().removeprefix(".")
     require(ending in known, "the ending of the path", f"one of {', '.join(known)}", os.fspath(path))
-    # Vector formats carry the time of writing unless told not to.
+    # Vector formats carry the time of writing by default.
     stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with _settings_in_use, mpl.rc_context({"svg.hashsalt": "ramgape"}):
         figure.savefig(path, format=ending, dpi=DOTS_PER_INCH, metadata=stamps.get(ending))

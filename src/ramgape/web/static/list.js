@@ -45,7 +45,7 @@ function makeLine() {
 function drawLine(part, study) {
   say(part.link, study.name);
   part.link.href = address(study);
-  say(part.sub, `${plural(study.arms.length, "arm")}, ${plural(study.told, "trial")}${study.pending ? `, ${count(study.pending)} under way` : ""}`);
+  say(part.sub, `${plural(study.arms.length, "arm")}, ${plural(study.told, "trial")}${study.pending ? `, ${count(study.pending)} in progress` : ""}`);
   tellState(part.state, study.state);
   const [done, words] = howFar(study);
   show(part.bar, done !== null);

@@ -178,7 +178,7 @@ function drawLegend(frame) {
 }
 
 function drawCallouts(picture) {
-  const said = [...(picture.alarm ? [["Alarm", picture.alarm]] : []), ...picture.warnings.map((text) => ["Warning", text])];
+  const said = [...(picture.alarm ? [["Drift", picture.alarm]] : []), ...picture.warnings.map((text) => ["Warning", text])];
   const key = JSON.stringify([said, picture.alarms, picture.notes]), place = byId("callouts");
   if (place.key === key) return;
   place.key = key;
@@ -187,7 +187,7 @@ function drawCallouts(picture) {
   show(place, said.length > 0);
   const list = picture.alarms.map(([arm, sign, evidence, pull]) => el("tr", {}, el("th", { scope: "row" }, arm), el("td", {}, sign), el("td", { class: "right" }, `${evidence} to 1`), el("td", { class: "right" }, count(pull))));
   const head = ["Arm", "What gave it away", "Evidence", "Since trial"].map((text, at) => el("th", { scope: "col", class: at > 1 ? "right" : "" }, text));
-  byId("alarms").replaceChildren(...(said.length ? boxes() : [el("p", { class: "faint" }, "No alarm, and no warning: nothing in the rewards speaks against what is assumed of them.")]),
+  byId("alarms").replaceChildren(...(said.length ? boxes() : [el("p", { class: "faint" }, "No drift or dependence detected, and no warning.")]),
     ...(list.length ? [el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...list)))] : []), ...picture.notes.map((text) => el("p", { class: "faint" }, `Note: ${text}.`)));
 }
 

@@ -1,5 +1,5 @@
 // @ts-check
-// Who has trials under way, and until when.
+// Workers, their trials in progress, and when their leases end.
 import { byId, el, say, show } from "./dom.js";
 import { count, duration, plural } from "./format.js";
 
@@ -13,9 +13,9 @@ export function drawWorkers(picture, since) {
 
 function words(picture, held) {
   const parts = [];
-  if (!held) parts.push(picture.done ? "Nothing is under way: the study is done." : "Nobody has a trial under way. Under \"Work on it\" stands how to start a worker.");
-  else if (picture.done) parts.push("The study is done: what is under way is not needed, and given back when its lease ends.");
-  if (picture.available) parts.push(`${plural(picture.available, "trial")} ${picture.available === 1 ? "waits" : "wait"} for somebody: a lease ran out, or ${picture.available === 1 ? "it was" : "they were"} given back.`);
+  if (!held) parts.push(picture.done ? "Nothing is in progress: the study is done." : "No trial is in progress. The tab \"Work on it\" says how to start a worker.");
+  else if (picture.done) parts.push("The study is done: trials in progress are not needed; they are released when their leases end.");
+  if (picture.available) parts.push(`${plural(picture.available, "trial")} ${picture.available === 1 ? "waits" : "wait"} for a worker: a lease ended, or ${picture.available === 1 ? "it was" : "they were"} released.`);
   if (picture.given_up) parts.push(`${plural(picture.given_up, "trial")} failed too often and ${picture.given_up === 1 ? "is" : "are"} given up: ramgape study retry tries again.`);
   if (picture.held) parts.push(`${plural(picture.held, "answer")} ${picture.held === 1 ? "waits" : "wait"} for earlier trials of the same arm.`);
   return parts.join(" ");
