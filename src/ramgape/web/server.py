@@ -26,7 +26,7 @@ from ramgape.web.access.connections import (
     Listener,
 )
 from ramgape.web.access.limits import Settings
-from ramgape.web.access.middleware import AccessMiddleware
+from ramgape.web.access.middleware import MOST_PARTS, AccessMiddleware
 from ramgape.web.listening import Place
 
 if TYPE_CHECKING:
@@ -174,6 +174,12 @@ class StrictProtocol(HttpToolsProtocol):
             self._end()
         elif self._end not in self._timers:
             self._start(self._patience, self._end)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Refuse thousands of headers before they are read: that takes milliseconds, for each packet."""
+        if len(self.headers) >= MOST_PARTS:
+            raise ValueError("too many headers")
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Refuse a request that comes before the last one is answered: a thousand fit into one packet."""

@@ -23,7 +23,7 @@ from ramgape.web.errors import TooMany
 MEGABYTE = 1_000_000
 MOST_COUNTED = 10_000  # addresses and tokens that are remembered at once
 LOOKS_EACH = 2  # requests of one token or address that look at something at once
-SHARE, BURST = 0.25, 2.0  # of a processor, for one token that looks while others work; seconds before that counts
+SHARE, BURST = 0.1, 2.0  # of a processor, for one token or address while others work; seconds before that counts
 AT_WORK = 1.0  # seconds after a request for which its token counts as at work
 
 Clock = Callable[[], float]

@@ -63,7 +63,6 @@ STILL_KNOWN = 1.0  # seconds after which it is asked again who has a stream open
 COME_AGAIN = 5.0  # seconds, when there are too many streams
 STREAM_SHARE = 0.25  # of all streams, for one token
 STRANGER_SHARES = 0.025, 0.25  # of what a token may ask, for an address without one: all the time, at once
-STRANGER_PRICE = 2.5  # of processor time, for an address without a token
 TARPIT = 1.0  # seconds until a client that asks too much gets its answer: meanwhile that connection asks nothing
 FAILED_LOGIN = (400, 408, 413, 422)  # answers to what is no login; wrong codes and tokens are counted elsewhere
 
@@ -134,12 +133,12 @@ class AccessMiddleware:
             address = self.context.hosts.address_of(scope.get("client"), headers)
             account = Account()
             ACCOUNT.set(account)
-            scope.setdefault("state", {})["payer"] = address, STRANGER_PRICE
+            scope.setdefault("state", {})["payer"] = address
             try:
                 await Charged(self._serve(scope, receive, send, headers, address), account)
             finally:
-                payer, price = scope["state"]["payer"]
-                self._shares.charge(payer, price * account.seconds)
+                if scope["state"]["payer"] is not None:
+                    self._shares.charge(scope["state"]["payer"], account.seconds)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
@@ -158,7 +157,7 @@ class AccessMiddleware:
             role = sending_role(scope["method"], scope["path"])
             if access is not None:
                 scope["state"]["access"] = access
-                scope["state"]["payer"] = owner, 1.0
+                scope["state"]["payer"] = owner
                 if role is not None:
                     access.require(role)
             if body is not None:
@@ -166,7 +165,7 @@ class AccessMiddleware:
             if scope["path"].endswith("/events") and scope["path"].startswith(API):
                 await self._stream(scope, receive, answer, headers, owner)
             elif access is not None and access.role != "read" and scope["method"] not in SAFE:
-                scope["state"]["payer"] = owner, 0.0  # to work is free
+                scope["state"]["payer"] = None  # to work is free
                 await self.app(scope, receive, answer.send)
             else:
                 connection = scope["state"].get("connection")
