@@ -293,7 +293,7 @@ def exit_code() -> None:
     call("sleep 0.1", "-N", "-r", "10", "--export-json", "old.json")
     call("sleep 0.6", "-N", "--baseline", "old.json", "--exit-code", code=1)
     call("sleep 0.01", "-N", "-r", "2", "--baseline", "old.json", "--exit-code", code=3)
-    call("sleep 0.01", "-N", "-r", "12", "--baseline", "old.json", "--exit-code", code=0)
+    call("sleep 0.01", "-N", "-r", "30", "--baseline", "old.json", "--exit-code", code=0)
     call("exit 3", "--exit-code", code=2)
 
 

@@ -515,13 +515,17 @@ def several_table(
     study: Study, file: StudyFile, trials: CommandTrials, session: Session, width: int, ascii_only: bool
 ) -> RenderableType:
     """Commands while they run."""
-    from ramgape.commands.times import Times
+    from ramgape.commands.times import Times, fastest_first
     from ramgape.views.console import CONSOLE_STYLES
-    from ramgape.views.timing import aim_words, live_table, state_of
+    from ramgape.views.timing import aim_words, live_table, state_in
 
     result = study.result(expect=False)
-    states = [(state_of(arm, result) if arm.trials else "", CONSOLE_STYLES.get(arm.verdict, "")) for arm in result.arms]
-    times = [Times(name, tuple(trials.times[name])) for name in file.commands]
+    times = [Times(arm.name, tuple(trials.times[arm.name]), failed=arm.cut_off) for arm in result.arms]
+    fastest = fastest_first(times, result.answer)[0]
+    states = [
+        (state_in(result, arm, each, fastest) if arm.trials else "", CONSOLE_STYLES.get(arm.verdict, ""))
+        for arm, each in zip(result.arms, times, strict=True)
+    ]
     first = len(result.arms) * study.spec.search.initial_trials if study.spec.search.budget is None else 0
     made = plural(result.trials, "run")
     if result.trials < first:

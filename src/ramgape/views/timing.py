@@ -381,7 +381,7 @@ def comparison_words(timing: Timing, result: Result, each: Times) -> str:
     if slower is not None and slower.verdict == "open" and timing.reference is None:
         takes = f"at least {_floored(low)}" if each.failed and low > 0.0 else f"{ratio:.2f}"
         return f"undecided: {name} takes {takes} times as long as {first}{shown}"
-    if is_as_fast(timing, other, each):
+    if is_as_fast(result, other, each):
         within = tolerance_text(result.goal.epsilon or 0.0)
         return f"{name} is as fast as {first}, within {within}: it takes {ratio:.2f} times as long{shown}"
     if each.failed or other.failed:
@@ -394,12 +394,12 @@ def _inverse(value: float) -> float:
     return 1.0 / value if value > 0.0 else math.inf
 
 
-def is_as_fast(timing: Timing, first: Times, each: Times) -> bool:
+def is_as_fast(result: Result, first: Times, each: Times) -> bool:
     """Whether two commands are within the tolerance of each other by the means, and neither was cut off."""
-    epsilon = None if timing.report is None else timing.report.result.details.goal.epsilon
+    epsilon = result.goal.epsilon
     if epsilon is None or each is first or each.failed or first.failed:
         return False
-    return abs(each.mean - first.mean) < epsilon
+    return bool(abs(each.mean - first.mean) < epsilon)
 
 
 def bounds_words(ends: tuple[float, float], to: str) -> str:
@@ -443,10 +443,11 @@ def distribution(times: Sequence[float], width: int = BAR_WIDTH, ascii_only: boo
 def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Column]:
     """The table of times in the widest form that there is room for: a line for each command, or two."""
     unit, times = unit_of(timing), timing.sorted("mean-time")
-    arms: dict[str, ArmReport] = {} if timing.report is None else {arm.name: arm for arm in timing.report.result.arms}
+    result = None if timing.report is None else timing.report.result
+    arms: dict[str, ArmReport] = {} if result is None else {arm.name: arm for arm in result.arms}
     pm, to = plus_minus(ascii_only), "-" if ascii_only else "…"
     marks = [arms[each.name].verdict if arms else "" for each in times]
-    states = [state_in(timing, each, arms[each.name]) if arms else "" for each in times]
+    states = ["" if result is None else state_in(result, arms[each.name], each, timing.fastest) for each in times]
     least = ">= " if ascii_only else "≥ "
     mean = [
         f"{least}{unit.text(each.mean)}" if each.failed else f"{unit.text(each.mean)} {pm} {unit.text(each.std)}"
@@ -523,34 +524,16 @@ def _end(which: Callable[[Sequence[float]], float], each: Times) -> float:
     return which(each.times) if each.times else math.nan
 
 
-def state_in(timing: Timing, each: Times, arm: ArmReport) -> str:
-    """What is known of a command's place; one within the tolerance is as fast, never slower."""
-    assert timing.report is not None
-    result = timing.report.result
+def state_in(result: Result, arm: ArmReport, each: Times, fastest: Times) -> str:
+    """What is known of a command's place, in a word or two; one within the tolerance is as fast, never slower."""
     if result.task != "best" or arm.verdict != "out":
-        return state_of(arm, result)
-    if is_as_fast(timing, timing.fastest, each):
+        word = STATES[arm.verdict] if result.task == "best" else arm.verdict
+        return word if arm.certified or arm.verdict == "open" else f"{word}?"
+    if is_as_fast(result, fastest, each):
         return "as fast"
-    ahead = times_interval(each, timing.fastest)[0] > 1.0
+    ahead = times_interval(each, fastest)[0] > 1.0
     proved = arm.certificate == "out" or (arm.certified and ahead)
     return "slower" if proved else "slower?"
-
-
-def state_of(arm: ArmReport, result: Result) -> str:
-    """What is known of a command's place, in a word or two."""
-    word = STATES[arm.verdict] if result.task == "best" else arm.verdict
-    if word == STATES["out"] and _is_close(arm, result):
-        return "as fast"
-    return word if arm.certified or arm.verdict == "open" else f"{word}?"
-
-
-def _is_close(arm: ArmReport, result: Result) -> bool:
-    """Whether a command is within the tolerance of the fastest by the means, and neither was cut off."""
-    epsilon = result.goal.epsilon
-    if epsilon is None or not result.answer:
-        return False
-    fastest = result.arm(result.answer[0])
-    return not (arm.cut_off or fastest.cut_off) and arm.mean - fastest.mean < epsilon
 
 
 def scan_note(timing: Timing) -> str | None:
