@@ -777,7 +777,7 @@ def test_the_guarantee_short_of_the_goal_claims_what_the_intervals_prove(ending:
         for tolerance in stated_tolerances(result.guarantee):
             assert result.certified_epsilon <= tolerance * (1 + 1e-12)
             assert tolerance <= 1.01 * result.certified_epsilon
-        opening = {"cap": f"Undecided: the cap of {count:,} pulls", "budget": "With probability"}
+        opening = {"cap": f"Undecided: the limit of {count:,} trials", "budget": "With probability"}
         assert result.guarantee.startswith(opening.get(ending, "Stopped before the goal."))
 
 
