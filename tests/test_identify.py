@@ -386,10 +386,15 @@ def test_errors_and_interrupts_in_the_callback_lose_nothing() -> None:
 
 # --- ends that were not meant ---------------------------------------------------------------------
 
+LATE = 300
 
-@pytest.mark.parametrize("count", [1, 2, 4, 6, 7, 8, 300])
+
+@pytest.mark.parametrize("count", [1, 2, 4, 6, 7, 8, LATE])
 @pytest.mark.parametrize("options", [{}, {"budget": 400}, {"bound": "paper"}], ids=str)
 def test_interrupt_returns_the_result_so_far(count: int, options: dict[str, Any]) -> None:
+    late = count == LATE
+    if late and not options:
+        count = 100  # exact bets have proved all by some 140 trials
     pull = Recorder(count, throw(KeyboardInterrupt()))
     result = search(pull, **options)
     assert (result.stopped, result.goal_reached) == ("interrupted", False)
@@ -405,7 +410,7 @@ def test_interrupt_returns_the_result_so_far(count: int, options: dict[str, Any]
             result.best(rho=1.0)
     else:
         assert result.front != ()
-        assert says_nothing(result) == (count < 300 or "bound" in options)
+        assert says_nothing(result) == (not late or "bound" in options)
         opening = "Stopped before the goal. So far: With probability at least 0.95"
         assert result.guarantee.startswith(NOTHING.format(count - 1) if says_nothing(result) else opening)
 
@@ -662,8 +667,8 @@ def test_a_confident_result(confident: Result) -> None:
     assert [arm.verdict for arm in confident.arms] == ["in", "in", "out"]
     assert confident.arm("poor").dominated_by == "steady"
     assert (confident.bound, confident.interval_bound, confident.policy) == (
-        "pairwise",
-        "pairwise",
+        "bets",
+        "bets",
         "evidence",
     )
     assert confident.goal == ramgape.Goal("confidence", 0.05, 0.05, None)

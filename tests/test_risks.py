@@ -579,7 +579,7 @@ def test_what_cannot_be_meant_is_refused() -> None:
 @pytest.mark.parametrize("risk", OWN_KERNELS)
 def test_a_bound_that_does_not_know_a_risk_is_refused_and_those_that_do_are_listed(risk: str) -> None:
     name = risk.partition(":")[0]
-    serving = "empirical-bernstein, hoeffding" if name == "cvar" else "empirical-bernstein, pairwise, hoeffding"
+    serving = "empirical-bernstein, hoeffding" if name == "cvar" else "empirical-bernstein, bets, pairwise, hoeffding"
     for bound in ("paper", "empirical-bernstein-stitched"):
         assert refused(risk=risk, bound=bound) == (
             f"bound must be one that serves bounded rewards, risk {name} and a fixed confidence "

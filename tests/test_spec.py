@@ -39,7 +39,7 @@ from tests.support import POLICIES
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(ramgape.__file__).parent
 GAUSSIAN: dict[str, Any] = {"reward_range": None, "assumption": "gaussian"}
-BOUNDED = "empirical-bernstein, pairwise, empirical-bernstein-stitched, running, paper, hoeffding"
+BOUNDED = "empirical-bernstein, bets, pairwise, empirical-bernstein-stitched, running, paper, hoeffding"
 
 
 def spec_of(*, arms: Any = ("a", "b", "c"), **options: Any) -> Spec:
@@ -329,7 +329,7 @@ def test_defaults() -> None:
 @pytest.mark.parametrize(
     ("noise", "goal", "bound"),
     [
-        ("bounded", "confidence", "pairwise"),
+        ("bounded", "confidence", "bets"),
         ("gaussian", "confidence", "gaussian-pairwise"),
         ("bounded", "budget", "budget"),
         ("gaussian", "budget", "budget"),

@@ -272,7 +272,7 @@ def known_name(name: object, table: Iterable[str], what: str) -> str:
     if isinstance(name, str) and name in names:
         return name
     hint = suggestion(str(name), names)
-    shown = ", ".join(names) if len(names) <= 20 else f"{', '.join(names[:8])}, ... ({len(names)} names)"
+    shown = ", ".join(names) if len(names) <= 24 else f"{', '.join(names[:8])}, ... ({len(names)} names)"
     raise UnknownName(what=what, allowed=f"one of {shown}", given=shorten(name), hint=hint)
 
 

@@ -37,6 +37,7 @@ from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 from ramgape.core.prices import for_the_money
 from ramgape.core.rare import errors_with_unseen
+from ramgape.core.rates import faster
 from ramgape.core.statistics import LEAST_ERROR, PSEUDO_PULLS, all_sums
 
 # Shapes: `arms` has K rows, in each of which estimate, spread, error, low and high are float[J], one for each of J
@@ -142,19 +143,23 @@ def set_all_errors(arms, memory, problem, since):
 
 
 @inlined
-def divide(arms, search, problem, one, two, objective):
+def divide(arms, search, problem, one, two, objective, ahead):
     """Which of two arms to pull: by what each contributes to the error of their comparison, for its price.
 
+    What is to be proved is that the first is ahead of the second, or the second of the first.
     Where both meet the same items, the one that has seen fewer: only what both have seen is compared.
     """
     if problem.item_count > 0.0 and objective == 0 and arms[one].pulls != arms[two].pulls:
         return one if arms[one].pulls < arms[two].pulls else two
+    chance = (search.samples * GOLDEN) % 1.0
+    if problem.by_rates:
+        first, second = (one, two) if ahead else (two, one)
+        return faster(arms, search, problem, first, second, objective, chance)
     own, others = arms[one].error[objective], arms[two].error[objective]
     if objective == 0:
         own, others = errors_with_unseen(own, others, arms[one], arms[two], problem, search.epsilon)
     own, others = for_the_money(own, arms[one], arms[two]), for_the_money(others, arms[two], arms[one])
     # In proportion to the errors, as dice would choose, but from the number of trials: a replay decides the same.
-    chance = (search.samples * GOLDEN) % 1.0
     return one if chance * (own + others) < own else two
 
 

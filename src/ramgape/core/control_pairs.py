@@ -125,7 +125,7 @@ def next_for_control(arms, memory, search, problem):
             objective = 0 if found == in_mean else 1
         if found < least:
             least, chosen, decisive = found, arm, objective
-    return divide(arms, search, problem, chosen, place, decisive)
+    return divide(arms, search, problem, chosen, place, decisive, arms[chosen].in_front)
 
 
 def control_by_pairs(mean_ahead: Kernel, risk_ahead: Kernel | None) -> ByPairs:

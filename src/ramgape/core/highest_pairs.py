@@ -114,7 +114,7 @@ def next_for_highest(arms, memory, search, problem):
                     found = certainty(row.average - rival.average + search.epsilon, error)
                     if found < least:
                         least, one, two = found, arm, other
-    return divide(arms, search, problem, one, two, 0)
+    return divide(arms, search, problem, one, two, 0, True)
 
 
 def highest_by_pairs(ahead: Kernel) -> ByPairs:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+SCRATCH = 8192  # numbers, enough for what exact bets note (statistics/wealth.py)
 PROVED, ENDED = 1, 2  # how a search stopped: the stopping rule has spoken, or its end is known from elsewhere
 
 OF_ONE_ARM = [
@@ -138,6 +139,7 @@ PROBLEM = np.dtype(
         ("origin", np.float64),  # engine reward = (reward - origin) / span
         ("span", np.float64),  # negative when minimising
         ("cutoff", np.float64),  # the reward of a trial that was cut off; NaN where none is
+        ("own_columns", np.int64),  # the first column of the memory that is the bound's own
         ("rho", np.float64),
         ("alpha", np.float64),
         ("bounded", np.int64),  # 1 for rewards in [0, 1], 0 for rewards without a range
@@ -158,6 +160,7 @@ PROBLEM = np.dtype(
         ("pair_levels", np.float64, 2),  # like an arm's level, of comparisons: to withstand in each objective
         ("cover_level", np.float64),  # and to cover, but for the number of arms that may be a wrong cover
         ("unseen", np.float64, 2),  # what a trial more might add to the squared error of an estimate; 0 without a range
+        ("by_rates", np.int64),  # 1: of two arms the one is tried whose trials speak faster (core/rates.py)
         ("rooted", np.int64, 2),  # 1 for an objective that is the root of what is estimated
         ("designated_level", np.float64),  # the same for an answer that was fixed beforehand; infinite where none is
         ("rare_level", np.float64),  # ln of one over the chance that an event stays unseen; 0 where none is allowed for
@@ -182,6 +185,7 @@ PROBLEM = np.dtype(
         ("first_item", np.int64),  # the column of the memory for the score on the first item, in the user's units
         ("dust", np.float64),  # what rounding may have changed an average over items by
         ("shrinks", np.int64),  # 1: the answer is the front of shrunken estimates
+        ("scratch", np.float64, SCRATCH),  # what kernels that compare two arms note while they do, and nobody later
     ],
     align=True,
 )

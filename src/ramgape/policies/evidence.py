@@ -76,15 +76,17 @@ def decide(arms, memory, search, problem):
     since = search.served == 1 or (search.served == 2 and search.samples % 2 == 1)
     epsilon = search.epsilon
     set_all_errors(arms, memory, problem, since)
-    least, one, two, decisive = -1.0, search.leader, arms[search.leader].rival, 0
+    least, one, two, decisive, ahead = -1.0, search.leader, arms[search.leader].rival, 0, True
     for arm in range(len(arms)):
         blocker = int(memory[arm][problem.snapshot + BLOCKER]) if since else arms[arm].blocker
         if blocker == -1:
             continue
-        if is_member(arms, memory, problem, since, arm):
+        inside = is_member(arms, memory, problem, since, arm)
+        if inside:
             evidence, other, objective = weakest_inside(arms, problem, arm, blocker, epsilon)
         else:
             evidence, other, objective = strongest_cover(arms, memory, search, problem, since, arm, blocker)
         if other >= 0 and (least < 0.0 or evidence < least):
             least, one, two, decisive = evidence, arm, other, objective
-    return divide(arms, search, problem, one, two, decisive)
+            ahead = inside
+    return divide(arms, search, problem, one, two, decisive, ahead)

@@ -31,6 +31,8 @@ from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.spec import Spec
 from ramgape.statistics.without_replacement import dust_of
 
+UNSEEN_BY_BETS = 0.1  # of what unseen rewards add to an error elsewhere: rates know of them themselves
+
 
 def make_rule(spec: Spec) -> Rule:
     """The functions that a specification names."""
@@ -162,6 +164,9 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["alpha"] = spec.unit_scale
     record["bounded"] = bounded
     record["unseen"] = (1.0, record["alpha"] * record["alpha"]) if bounded else 0.0
+    if getattr(the_bound(bound).kernels, "BY_RATES", False) and not {MOMENTS, ROOT}.isdisjoint(spec.risk.made_of):
+        record["by_rates"] = 1
+        record["unseen"] *= UNSEEN_BY_BETS
     record["first_looks"] = spec.first_looks
     record["risk_power"] = spec.risk.power
     least, most = spec.risk_range
@@ -198,6 +203,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     # Tasks that weigh mistakes themselves have shrunken their estimates already.
     shrinks = rule_of(spec.policy).shrinks and spec.items is None  # what is known exactly needs none of it
     record["shrinks"] = spec.goal == "budget" and shrinks and not spec.question.weighs
+    record["own_columns"] = kept_columns(spec)
     record["designated_level"] = math.inf
     record["snapshot"] = kept_columns(spec) + the_bound(bound).columns if designates(spec) else -1
     constants = getattr(the_bound(bound).kernels, "constants", None)
@@ -216,6 +222,7 @@ class Adder:
         risk = spec.risk.kernels(spec.assumption)
         more = getattr(the_bound(spec.bound).kernels, "remember", learning.nothing)
         self._remember = [each for each in (risk.remember, more) if each is not learning.nothing]
+        self._at_once = getattr(the_bound(spec.bound).kernels, "remember_many", None)
         self._estimate, self._items = risk.estimate, spec.items is not None
         self._empty = make_state(spec, spec.bound, None)
         (self._problem,) = load(self._empty.problem)
@@ -245,12 +252,14 @@ class Adder:
             past[first : first + len(rewards)] = memoryview(np.ascontiguousarray(rewards))  # type: ignore[arg-type]
         values = (rewards - problem.origin) / problem.span
         row.cut += int(np.count_nonzero(values <= problem.cutoff))
-        if self._remember:
+        if self._remember and not (self._at_once and len(self._remember) == 1):
             (search,) = load(empty_search())
             for value in values.tolist():
                 for remember in self._remember:
                     remember(row, past, problem, value)
                 observe(row, search, value)
         else:
+            if self._at_once:
+                self._at_once(past, problem, values)
             observe_many(row, values)
         self._estimate(row, past, problem)

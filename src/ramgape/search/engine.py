@@ -161,6 +161,7 @@ class Engine(Spending):
             drift_check: Of these rewards, if there is one.
             another_bound: The state is that of a search with another bound: what that has found is no statistic.
         """
+        assert not (another_bound and the_bound(spec.bound).collects)
         engine = cls(spec)
         engine.sample, engine.drift_check = sample, drift_check
         learning = spec.risk.kernels(spec.assumption)

@@ -393,7 +393,8 @@ def proving_bound(spec: Spec) -> str | Bound:
         return spec.bound
     in_risk = spec.shares_seeds and spec.question.about_risk
     pairs = spec.question.compares_pairs and not (spec.shared or in_risk)
-    return usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=pairs, seeds=spec.shares_seeds)
+    seeds = spec.shares_seeds
+    return usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=pairs, seeds=seeds, collects=False)
 
 
 def goal_of(spec: Spec) -> Goal:

@@ -53,7 +53,7 @@ class Lane:
             self._risk_ahead = getattr(kernels, "risk_ahead", None) or spec.risk.ahead_by(kernels)
         self._bets = spec.rewards.ranged and self.pairs and spec.items is None
         # Where a box leaves something in the memory, one at another level would spoil it.
-        self._alone = spec.risk.kernels(spec.assumption).narrowed > 0 or self.bound.columns > 0
+        self._alone = spec.risk.kernels(spec.assumption).narrowed > 0 or (self.bound.columns > 0 and not self.pairs)
         self._state = make_state(spec, spec.bound, spec.delta)
         self.rows = Rows.of(self._state)
         self._ends: dict[tuple[float, int], Row] = {}  # the last boxes at other levels than the lane's own

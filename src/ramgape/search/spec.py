@@ -448,7 +448,10 @@ def check_method(asked: Asked) -> Asked:
     """The bound, what is returned, and how much a budget explores."""
     goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
     seeds = asked["assumption"] == UNKNOWN and asked["items"] is not None
-    bound = choose_bound(asked["bound"], asked["assumption"], asked["risk"], goal, policy, asked["pairs"], seeds=seeds)
+    exact, pairs = tolerance == 0.0, asked["pairs"]
+    bound = choose_bound(
+        asked["bound"], asked["assumption"], asked["risk"], goal, policy, pairs, seeds=seeds, exact=exact
+    )
     if asked["assumption"] == UNKNOWN and the_bound(bound).compares_pairs:
         allowed = "central-limit-paired where arms share seeds" if seeds else "another one where arms share no seeds"
         require(the_bound(bound).paired == seeds, "bound", allowed, bound)
@@ -614,7 +617,15 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
 
 
 def choose_bound(
-    bound: str | Bound, assumption: str, risk: Measure, goal: str, policy: str, pairs: bool, *, seeds: bool = False
+    bound: str | Bound,
+    assumption: str,
+    risk: Measure,
+    goal: str,
+    policy: str,
+    pairs: bool,
+    *,
+    seeds: bool = False,
+    exact: bool = False,
 ) -> str | Bound:
     """The bound that is meant; a policy that looks at no box needs none, and one that goes by boxes needs boxes."""
     if rule_of(policy).bound:
@@ -622,7 +633,7 @@ def choose_bound(
     boxless = goal == "budget" and rule_of(policy).boxless
     if bound == "auto" and boxless:
         bound = BOXLESS
-    bound = resolve_bound(bound, assumption, risk, goal, pairs=pairs and policy == BY_PAIRS, seeds=seeds)
+    bound = resolve_bound(bound, assumption, risk, goal, pairs=pairs and policy == BY_PAIRS, seeds=seeds, exact=exact)
     require(boxless or not the_bound(bound).boxless, "bound", f"one with intervals for policy {policy}", bound)
     by_boxes = goal == "confidence" and rule_of(policy).own_answer
     allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"

@@ -406,7 +406,8 @@ def _comparing(spec: Spec) -> str | Bound:
         or spec.assumption not in ("unknown", "bounded", "gaussian", "items")
     ):
         return spec.bound
-    bound = usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=True, seeds=spec.shares_seeds)
+    seeds = spec.shares_seeds
+    bound = usual_bound(spec.assumption, spec.risk.made_of, "confidence", pairs=True, seeds=seeds, collects=False)
     return bound if BOUNDS[bound].suits(spec.assumption, spec.risk.made_of) else spec.bound
 
 
