@@ -113,7 +113,7 @@ def test_every_public_name_is_in_the_reference(site: BuiltSite) -> None:
     assert {f"ramgape.{name}" for name in ramgape.__all__} - known == {"ramgape.__version__"}
     assert {name for name in ramgape._MODULES if not any(each.endswith(f".{name}") for each in known)} == set()
     assert {"ramgape.datasets.load_prompts", "ramgape.datasets.Models"} <= known
-    assert {"ramgape.Study.create", "ramgape.Result.save_html", "ramgape.extend.check_policy"} <= known
+    assert {"ramgape.Study.create", "ramgape.Result.save_report", "ramgape.extend.check_policy"} <= known
 
 
 def test_parameters_do_not_run_together(site: BuiltSite) -> None:
