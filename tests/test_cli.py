@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -608,6 +609,10 @@ def test_the_demo_tells_and_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "Keep Fast Fox (lowest measured mean)" in words
     assert "Steady Snail (lowest measured std)" in words
     assert "ramgape-demo.png" in words
+    ours, equal = re.search(
+        r"([\d,]+) trials; equal shares would have needed about ([\d,]+) for the same certainty\.", words
+    ).groups()  # type: ignore[union-attr]
+    assert int(equal.replace(",", "")) > 1.5 * int(ours.replace(",", ""))
     assert all(f" ramgape {command} " in words for command in ("run", "analyze", "simulate"))
     assert max(map(len, result.stdout.splitlines())) <= 80
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramgape.cli.pictures import check_picture, write_file
+from ramgape.cli.pictures import EXPLAIN, check_picture, write_file
 from ramgape.cli.streams import INTERRUPTED
 from ramgape.common.checks import check_seed
 from ramgape.common.formatting import plural
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.console import RenderableType
 
+    from ramgape.search.result import Result
     from ramgape.trials.progress import Progress
 
 HOURS = 48.0
@@ -61,6 +62,7 @@ def demo(
         Path, typer.Option("--out", metavar="FILE", help="Where the picture goes (.png, .svg, .pdf).")
     ] = Path("ramgape-demo.png"),
     seed: Annotated[str, typer.Option(metavar="SEED", help="Another seed, other parcels.")] = "0",
+    explain: Annotated[bool, typer.Option("--explain", help=EXPLAIN)] = False,
 ) -> None:
     """Watch a search on a small story.
 
@@ -80,21 +82,30 @@ def demo(
     with depot.watched():
         from ramgape.trials.identification import identify
 
-        result = identify(
-            depot.send,
-            list(COURIERS),
-            reward_range=(0.0, HOURS),
-            direction="minimize",
-            epsilon=EPSILON,
-            seed=first,
-            callback=depot.notice,
-            progress=False,
-        )
+        def search(send: Depot, policy: str) -> Result:
+            return identify(
+                send.send,
+                list(COURIERS),
+                reward_range=(0.0, HOURS),
+                direction="minimize",
+                epsilon=EPSILON,
+                policy=policy,
+                seed=first,
+                callback=send.notice,
+                progress=False,
+            )
+
+        result = search(depot, "auto")
     from ramgape.views import print_for_shell
 
-    print_for_shell(result)
+    print_for_shell(result, full=explain)
     if result.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
+    with waiting("sending as many parcels with every courier"):
+        equal = search(Depot(), "round-robin")
+    needed = f"{float(f'{equal.trials:.2g}'):,.0f}" if equal.goal_reached else f"more than {equal.trials:,}"
+    words = f"{result.trials:,} trials; equal shares would have needed about {needed} for the same certainty."
+    console.print(f"\n{words}", markup=False, highlight=False)
     if missing is None:
         with waiting("drawing"):
             write_file(result.save_plot, out, "out")
