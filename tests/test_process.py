@@ -50,15 +50,18 @@ def test_a_process_tells_what_it_took(launcher: Launcher, nowhere: int) -> None:
     assert child.usage.memory > 10**6
 
 
-def test_peak_memory_is_in_bytes(launcher: Launcher, nowhere: int) -> None:
+def test_peak_memory_is_in_bytes(folder: Path, tmp_path: Path, nowhere: int) -> None:
     """Also of small programs: not what we have in memory ourselves, which Linux would count as theirs."""
     taken = []
-    ours = b"x" * 200_000_000
-    for command in ([PYTHON, "-c", "b'x' * 300_000_000"], ["true"]):
-        child = Child(launcher, command, os.environ, (nowhere,) * 3)
-        assert child.wait()
-        assert child.usage is not None
-        taken.append(child.usage)
+    ours = b"x" * 700_000_000
+    with (tmp_path / "notes").open("w+b") as notes:
+        launcher = Launcher(folder, notes.fileno(), NOTE)
+        for command in ([PYTHON, "-c", "b'x' * 300_000_000"], ["true"]):
+            child = Child(launcher, command, os.environ, (nowhere,) * 3)
+            assert child.wait()
+            assert child.usage is not None
+            taken.append(child.usage)
+        launcher.close()
     assert 3e8 < taken[0].memory < 4e8
     assert not taken[0].small
     assert taken[1].memory < 3e7 < len(ours)

@@ -28,8 +28,6 @@ def serve(channel: Any, notes: int, place: int) -> None:
         notes: A file where the number of a process stands while it runs, for whoever must end it.
         place: Where in that file.
     """
-    import resource
-
     blank = b" " * NOTE
     while (request := receive(channel)) is not None:
         (words, environment), streams = request
@@ -46,11 +44,23 @@ def serve(channel: Any, notes: int, place: int) -> None:
             seconds = perf_counter() - started
             os.pwrite(notes, blank, place)
             code = os.waitstatus_to_exitcode(status)
-            own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            answer = (pid, code, seconds, used.ru_utime, used.ru_stime, used.ru_maxrss, own)
+            answer = (pid, code, seconds, used.ru_utime, used.ru_stime, used.ru_maxrss, peak())
         for stream in streams:
             os.close(stream)
         channel.sendall(marshal.dumps(answer))
+
+
+def peak() -> int:
+    """The most memory of this program, in the unit of `ru_maxrss`, without what Linux counts of its parent there."""
+    import resource
+
+    try:
+        status = os.open("/proc/self/status", os.O_RDONLY)
+        lines = os.read(status, 1 << 14).splitlines()
+        os.close(status)
+        return next(int(line.split()[1]) for line in lines if line.startswith(b"VmHWM:"))
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def receive(channel: Any) -> tuple[Any, list[int]] | None:
