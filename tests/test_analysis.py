@@ -41,7 +41,9 @@ METHODS = [
     *(
         (bound, "mean-variance:0.01")
         for bound, known in BOUNDS.items()
-        if "confidence" in known.goals and known.assumptions != ("items",)  # which have tables of their own
+        if "confidence" in known.goals
+        and known.assumptions != ("items",)
+        and not known.paired  # which have tables of their own
     ),
     ("empirical-bernstein", "std"),
     ("empirical-bernstein", "cvar:0.1"),

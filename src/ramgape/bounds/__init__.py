@@ -330,7 +330,7 @@ def resolve_bound(
     *,
     pairs: bool = True,
     seeds: bool = False,
-    exact: bool = False,
+    collects: bool = True,
 ) -> str | Bound:
     """The bound meant by a name, or one from outside as it is; or an error that lists the bounds which serve.
 
@@ -341,19 +341,19 @@ def resolve_bound(
         goal: "confidence" or "budget".
         pairs: Whether "auto" may stand for comparisons of two arms.
         seeds: Whether arms share seeds.
-        exact: Whether there is no tolerance. Such searches are long, and bets of fixed sizes do not pay in them.
+        collects: Whether "auto" may stand for one that remembers more of each reward than other bounds do.
 
     Examples:
         >>> from ramgape import MeanVariance
         >>> resolve_bound("auto", "bounded", MeanVariance(), "confidence")
         'bets'
-        >>> resolve_bound("auto", "bounded", MeanVariance(), "confidence", exact=True)
+        >>> resolve_bound("auto", "bounded", MeanVariance(), "confidence", collects=False)
         'pairwise'
     """
     if not isinstance(name, Bound):
         registry.find("bound", name, ["auto", *BOUNDS])
     if name == "auto":
-        name = usual_bound(assumption, risk.made_of, goal, pairs=pairs, seeds=seeds, collects=not exact)
+        name = usual_bound(assumption, risk.made_of, goal, pairs=pairs, seeds=seeds, collects=collects)
     chosen = the_bound(name)
     if not (chosen.suits(assumption, risk.made_of) and goal in chosen.goals):
         serving = [

@@ -448,9 +448,10 @@ def check_method(asked: Asked) -> Asked:
     """The bound, what is returned, and how much a budget explores."""
     goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
     seeds = asked["assumption"] == UNKNOWN and asked["items"] is not None
-    exact, pairs = tolerance == 0.0, asked["pairs"]
+    # Exact bets pay where risks are compared up to a tolerance. With no tolerance, or for means of coins, they do not.
+    collects, pairs = tolerance != 0.0 and asked["question"].about_risk, asked["pairs"]
     bound = choose_bound(
-        asked["bound"], asked["assumption"], asked["risk"], goal, policy, pairs, seeds=seeds, exact=exact
+        asked["bound"], asked["assumption"], asked["risk"], goal, policy, pairs, seeds=seeds, collects=collects
     )
     if asked["assumption"] == UNKNOWN and the_bound(bound).compares_pairs:
         allowed = "central-limit-paired where arms share seeds" if seeds else "another one where arms share no seeds"
@@ -625,7 +626,7 @@ def choose_bound(
     pairs: bool,
     *,
     seeds: bool = False,
-    exact: bool = False,
+    collects: bool = True,
 ) -> str | Bound:
     """The bound that is meant; a policy that looks at no box needs none, and one that goes by boxes needs boxes."""
     if rule_of(policy).bound:
@@ -633,7 +634,8 @@ def choose_bound(
     boxless = goal == "budget" and rule_of(policy).boxless
     if bound == "auto" and boxless:
         bound = BOXLESS
-    bound = resolve_bound(bound, assumption, risk, goal, pairs=pairs and policy == BY_PAIRS, seeds=seeds, exact=exact)
+    pairs = pairs and policy == BY_PAIRS
+    bound = resolve_bound(bound, assumption, risk, goal, pairs=pairs, seeds=seeds, collects=collects)
     require(boxless or not the_bound(bound).boxless, "bound", f"one with intervals for policy {policy}", bound)
     by_boxes = goal == "confidence" and rule_of(policy).own_answer
     allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"
