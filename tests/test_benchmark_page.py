@@ -33,6 +33,7 @@ from ramgape.paper.scale import EPSILONS, FAMOUS, LINE_UPS, RANDOM, BenchmarkSca
 from ramgape.paper.scale import FULL_BENCHMARK as FULL
 from ramgape.paper.scale import QUICK_BENCHMARK as QUICK
 from ramgape.problems.instances import load_instance
+from ramgape.search.spec import make_spec
 from tests.figures import assert_readable
 from tests.races import DEFAULT, PAIRWISE, PAPER, PLACES, RIVAL, STITCHED, TIMES, fake_outcomes, fake_race
 
@@ -87,11 +88,16 @@ def test_the_plan_covers_what_was_asked_for() -> None:
 
 @pytest.mark.parametrize("noise", LINE_UPS)
 def test_the_default_is_the_default(noise: str) -> None:
-    default = LINE_UPS[noise].default
-    assert AUTOMATIC[noise, "mean-variance", "confidence"] == default.bound
+    """At tolerance 0: with one, `bets` takes the place of `pairwise`, and benchmarks/bets.py compares the two."""
+    bound, policy = LINE_UPS[noise].default
     name = "paper:46" if noise == "bounded" else "paper-gaussian:46"
-    result = ramgape.simulate(name, epsilon=0.05)
-    assert (result.bound, result.policy) == default
+    arms, rewards = list("ABCDEFGHIJ"), {"reward_range": (0, 1)} if noise == "bounded" else {"noise": "gaussian"}
+    spec = make_spec(arms, epsilon=0.0, **rewards)
+    assert (spec.bound, spec.policy) == (bound, policy)
+    with_tolerance = AUTOMATIC[noise, "mean-variance", "confidence"]
+    assert with_tolerance == {"pairwise": "bets"}.get(str(bound), bound)
+    result = ramgape.simulate(name, epsilon=0.05, max_trials=50)
+    assert (result.bound, result.policy) == (with_tolerance, policy)
 
 
 @pytest.mark.parametrize(

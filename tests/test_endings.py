@@ -27,6 +27,7 @@ ENDING = {
     "risks/evar.py: is_too_low": "leaves one cell out each time, at least",
     "risks/evar.py: narrow": "goes on by a band each time, whose ends are exact: there are 64 to a unit",
     "risks/spectral.py: narrow": "goes on by a step each time, of which there are eight",
+    "statistics/wealth.py: cells_of": "goes on by a cell each time, at least 0.15 over the number of trials wide",
     "problems/environments.py: chosen_part": "goes on by a part of the mixture each time",
 }
 

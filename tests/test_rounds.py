@@ -124,7 +124,7 @@ def test_a_study_opened_anew_goes_on_with_its_round(tmp_path: Path, policy: str,
 
 def test_pulls_under_way_are_counted_in_the_next_round() -> None:
     """Whatever is under way, initial pulls are those of every arm; and what is handed out goes on in rounds."""
-    engine = Engine(make_spec(ARMS, reward_range=(0, 1), epsilon=0.05, interleave=True), 1)
+    engine = Engine(make_spec(ARMS, reward_range=(0, 1), epsilon=0.01, interleave=True), 1)
     asked = []
     for _ in range(10):
         arm = engine.ask()

@@ -89,7 +89,7 @@ METHODS = {
     "gaussian + ramgape": Look("gaussian + ramgape", *_RIVAL),
     _STITCHED: Look(_STITCHED, PALETTE["sky blue"], DASHED, "s"),
     "pairwise + ramgape": Look("pairwise + ramgape", PALETTE["orange"], DASH_DOT, "^"),
-    "pairwise + evidence": Look("pairwise + evidence (default)", *_DEFAULT),
+    "pairwise + evidence": Look("pairwise + evidence (default at epsilon 0)", *_DEFAULT),
     "gaussian-pairwise + evidence": Look("gaussian-pairwise + evidence (default)", *_DEFAULT),
 }
 
