@@ -201,6 +201,7 @@ def served(folder: Path) -> Iterator[str]:
     finally:
         server.shutdown()
         thread.join()
+        server.server_close()
 
 
 MOST_WORDS = {"all": 44_100, "README": 900, "guide": 600}  # as `wc -w` counts them; 45,000 with the README
