@@ -134,9 +134,9 @@ def test_failures_may_count_as_the_worst_score(create: Make) -> None:
 
 def test_nothing_but_answers_to_its_own_questions(create: Make) -> None:
     study = create()
-    with pytest.raises(InvalidSpec, match="answers to pulls of a study with items"):
+    with pytest.raises(InvalidSpec, match="results of trials that the study handed out, since items have an order"):
         study.observe(NAMES[0], 1.0)
-    with pytest.raises(InvalidSpec, match="answers to pulls of a study with items"):
+    with pytest.raises(InvalidSpec, match="results of trials that the study handed out, since items have an order"):
         create(data=[(NAMES[0], 1.0)])
 
 

@@ -136,7 +136,8 @@ def test_several_under_way_go_to_several_arms(create: Callable[..., Study]) -> N
     for _ in range(60):
         pulls = study.ask(16)
         for arm, count in Counter(pull.arm for pull in pulls).items():
-            assert count <= 0.6 * 16 or CROWD * (count - 1) <= had[arm]
+            # Half of them, and every other one of the rest: there the rule has its way.
+            assert count <= 0.75 * 16 or CROWD * (count - 1) <= had[arm]
         had.update(pull.arm for pull in pulls)
         generator.shuffle(pulls)  # type: ignore[arg-type]
         study.tell_many([(pull, generator.beta(2, 2)) for pull in pulls])
@@ -729,7 +730,7 @@ def test_the_expected_number_of_pulls(create: Callable[..., Study]) -> None:
     """It is within a factor of three of what it then takes, in the middle of a seeded study."""
     study = create(epsilon=0.03)
     assert study.result().expected is None
-    while study.report().told < 300 and not study.done:
+    while study.report().told < 100 and not study.done:
         pulls = study.ask(50)
         study.tell_many([(pull, reward_of(pull.arm, pull.seed)) for pull in pulls])
     result = study.result()

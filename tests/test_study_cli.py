@@ -681,7 +681,7 @@ def test_the_picture_of_a_study_that_has_not_begun(study: Study) -> None:
 
 @pytest.mark.forecasts
 def test_the_picture_of_a_study_under_way(study: Study) -> None:
-    for _ in range(60):
+    for _ in range(30):
         for pull in study.ask():
             study.tell(pull, REWARDS[pull.arm])
     for pull in study.ask(3)[:1]:
@@ -690,10 +690,10 @@ def test_the_picture_of_a_study_under_way(study: Study) -> None:
     words = words_of(report)
     assert "Study models: in progress" in words
     assert re.search(r"Progress █*░+ <?\d+%; evidence is missing for \d of 3 arms", words)
-    assert re.search(r"60 completed, 3 in progress, 1 failed; about [\d,]+ more expected", words)
+    assert re.search(r"30 completed, 3 in progress, 1 failed; about [\d,]+ more expected", words)
     expected = report.result.expected
     assert expected is not None
-    assert f"{int(100 * 60 / (60 + expected.pulls))}%; evidence" in words
+    assert f"{int(100 * 30 / (30 + expected.pulls))}%; evidence" in words
     pending = [f"{count} of {name}" for name, count in report.arms_pending.items() if count]
     assert f"In progress {', '.join(pending)}" in words
     assert "the printer is on fire" in words
