@@ -155,7 +155,7 @@ class ChangedAnswer(StudyError):
 
 
 class BudgetSpent(StudyError):
-    """All pulls of the budget are made or under way."""
+    """All trials of the budget are made or in progress."""
 
 
 class KeyReused(StudyError):

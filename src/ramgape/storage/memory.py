@@ -152,7 +152,7 @@ class MemoryStore:
         pulls = self._studies[row.id].pulls
         for pull in (*changes.changed_pulls, *changes.answered_pulls):
             if pull.number not in pulls or pulls[pull.number].token != pull.token:
-                raise StorageUnavailable(f"{self.url} has other pulls under way; try again")
+                raise StorageUnavailable(f"{self.url} has other trials in progress; try again")
         if changes.observations:
             self.add_observations(row.id, changes.observations, place)
         self._written = row, changes

@@ -380,7 +380,7 @@ class SqlStore(ABC):
         if updated.rowcount != 1:
             raise deleted_meanwhile(self.url)
         if sum(map(ROWCOUNT, touched)) != expected:
-            raise StorageUnavailable(f"{self.url} has other pulls under way: was it restored from a copy? try again")
+            raise StorageUnavailable(f"{self.url} has other trials in progress: was it restored from a copy? try again")
 
     def _write_changes(self, row: records.StudyRow, changes: records.Changes, place: int) -> tuple[list[Any], int]:
         """What came of the changes to pulls that should be there, and how many of them there were."""

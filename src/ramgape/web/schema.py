@@ -267,7 +267,7 @@ class DoneAnswer(BaseModel):
 
 
 class PullsAnswer(DoneAnswer):
-    """The next trials to make; none when the goal is reached or enough are under way."""
+    """The next trials to make; none when the goal is reached or enough are in progress."""
 
     pulls: list[PullAnswer]
 
@@ -413,7 +413,7 @@ class OpenPullAnswer(BaseModel):
 
 
 class OpenPullsAnswer(BaseModel):
-    """What is under way."""
+    """Trials in progress."""
 
     pulls: list[OpenPullAnswer]
 

@@ -40,7 +40,7 @@ class ServerOptions:
     """How a server serves: who may come in, the limits, and where it writes."""
 
     tokens: str | None = setting(None, TOKENS, "FILE")
-    read_only: bool = setting(False, "Let nobody change anything, whatever the token.")
+    read_only: bool = setting(False, "Allow no changes, whatever the token.")
     open_metrics: bool = setting(False, "Show /metrics without a token.")
     settings: Settings = field(default_factory=Settings)
     log: Log = field(default_factory=Log)

@@ -61,7 +61,7 @@ class Settings:
     max_logins: float = limit(10.0, 1.0, "Logins that fail, a minute and address.", "COUNT")
     login_minutes: float = limit(10.0, 0.01, "How long a login link is good, for one login.", "MINUTES")
     session_hours: float = limit(168.0, 0.01, "How long a browser stays logged in.", "HOURS")
-    grace: float = limit(10.0, 0.0, "When stopped, it finishes what is under way, for at most.", "SECONDS")
+    grace: float = limit(10.0, 0.0, "When stopped, finish requests in progress within this time.", "SECONDS")
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -303,7 +303,7 @@ class AccessMiddleware:
             return False
 
     def stop(self) -> None:
-        """End the streams: the server is about to end. What else is under way goes on."""
+        """End the streams: the server is about to end. Other requests go on."""
         self.context.stopping = True
         for stream in list(self._streams):
             stream.cancel()

@@ -91,7 +91,7 @@ def file_of(kind: str, *further: int) -> dict[int | str, dict[str, Any]]:
 def show(
     opened: Opened, known: Known = None, expect: bool = False, history: bool = False, ended: Stopped = "open"
 ) -> Response:
-    """How a study is going: its answer and what is proved of it, each arm, pulls under way, failures.
+    """How a study is going: its answer and what is proved of it, each arm, trials in progress, failures.
 
     `expect` adds how many more pulls it may take, which takes simulations; `history` what was known on the way;
     `ended` is what to give as the reason for a study that is not done.

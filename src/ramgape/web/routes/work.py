@@ -144,7 +144,7 @@ def exchange(study: Study, body: schema.ExchangeBody) -> dict[str, Any]:
 
 @changes(router, "/ask", schema.PullsAnswer)
 def ask(study: Study, body: schema.AskBody) -> dict[str, Any]:
-    """The next pulls: up to `count`, none when the goal is reached or enough pulls are under way.
+    """The next trials: up to `count`, none when the goal is reached or enough trials are in progress.
 
     Without a worker's name all pulls are new to the caller: then only a key makes it safe to repeat the request.
     """
