@@ -459,6 +459,11 @@ def _check_result(result: Result, spec: Spec) -> None:
     known = list(spec.names), spec.assumption, asked, str(spec.risk), spec.direction
     if said != known or not {None, *names}.issuperset(named):
         raise answers.Unexpected("the answer", f"about {shorten(known)}", [*said, *named])
+    texts = {each.text for each in result.objectives}, {each.text for each in result.constraints}
+    for arm in result.arms:
+        found = set(arm.objectives), set(arm.constraints)
+        if found != texts:
+            raise answers.Unexpected(f"the numbers of arm {shorten(arm.name)}", f"about {texts}", found)
 
 
 def _point(given: Sequence[Any]) -> HistoryPoint:
