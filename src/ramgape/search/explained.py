@@ -242,10 +242,12 @@ class Answered(Explained):
         for name, value in (("plane", plane), ("regions", regions)):
             require(isinstance(value, bool), name, "True or False", value)
         from ramgape import views
-        from ramgape.search.result import updated
 
-        words = {name: text for name, text in (("reward_name", reward_name), ("unit", unit)) if text}
-        found = updated(self._found, **words) if words else self._found
+        found = self._found
+        if reward_name or unit:
+            known = found.details
+            named = dataclasses.replace(known, reward_name=reward_name or known.reward_name, unit=unit or known.unit)
+            found = dataclasses.replace(found, details=named)
         return views.plot(found, axes=axes, plane=plane, regions=regions)
 
     def __repr__(self) -> str:

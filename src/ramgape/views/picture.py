@@ -62,11 +62,14 @@ def pictures(thing: Explained, description: str) -> str:
 
 def draw(thing: Explained, width: float) -> Figure:
     """Its picture, so many inches wide; without the title, which the page has."""
-    from ramgape import views
+    from ramgape.views.plots import style
+    from ramgape.views.plots.answers import draw_result
+    from ramgape.views.plots.plot import Plot
 
     found: Any = getattr(thing, "result", thing)
     if hasattr(found, "arms") and hasattr(found, "answer"):
-        return views.plot(found, width=width).figure
+        with style.applied():
+            return Plot(draw_result(found, width=width)).figure
     figure = thing.plot().figure
     figure.suptitle("")
     if width < WIDE:
