@@ -169,6 +169,8 @@ def scale(file: Path) -> None:
 
 def readme(file: Path) -> None:
     """Calls per prompt, with equal shares and with ramgape, and how far each prompt is behind the best."""
+    sys.path.append(str(ROOT))
+    from benchmarks.prompts import SEEDS, equal_shares
     from ramgape.datasets import load_prompts
     from ramgape.views.plots import style
 
@@ -178,10 +180,10 @@ def readme(file: Path) -> None:
         "reward_range": (0, 1),
         "question": "best",
         "epsilon": 0.05,
-        "seed": 0,
+        "seed": 4,
     }
     ours = ramgape.identify(data.ask, data.arms, **search)
-    equal = ramgape.identify(data.ask, data.arms, policy="round-robin", **search)
+    equal = sum(map(equal_shares, range(SEEDS))) / SEEDS
     behind = {
         arm["name"]: arm["objectives"]["mean(reward)"]["behind"] or {"estimate": 0.0, "low": 0.0, "high": 0.0}
         for arm in ours.to_dict()["arms"]
@@ -190,9 +192,9 @@ def readme(file: Path) -> None:
     with style.applied():
         figure = style.new_figure(10, 3.6)
         left, right = figure.subplots(1, 2, sharey=True)
-        left.barh(names, [equal.arm(name).trials for name in names], color="#d9dee3", label="equal shares")
+        left.barh(names, [equal / len(names)] * len(names), color="#d9dee3", label="equal shares")
         left.barh(names, [ours.arm(name).trials for name in names], height=0.45, color="#2166ac", label="ramgape")
-        left.set_title(f"Calls until proved: {ours.trials:,} instead of {equal.trials:,}", loc="left")
+        left.set_title(f"Calls until proved: {ours.trials:,} instead of about {equal:,.0f}", loc="left")
         left.set_xlabel("Calls per prompt")
         left.legend(loc="lower left", bbox_to_anchor=(0.42, 0.03), frameon=True, framealpha=1.0)
         for name in names:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.console import RenderableType
 
-    from ramgape.search.result import Result
     from ramgape.trials.progress import Progress
 
 HOURS = 48.0
 EPSILON = 0.5
+SEARCH: dict[str, Any] = {"reward_range": (0.0, HOURS), "direction": "minimize", "epsilon": EPSILON}
+MOST_EACH = 1_000  # parcels that equal shares may take of each courier
 
 # Times of delivery are Beta distributed, times 48 hours.
 COURIERS = {
@@ -82,29 +83,18 @@ def demo(
     with depot.watched():
         from ramgape.trials.identification import identify
 
-        def search(send: Depot, policy: str) -> Result:
-            return identify(
-                send.send,
-                list(COURIERS),
-                reward_range=(0.0, HOURS),
-                direction="minimize",
-                epsilon=EPSILON,
-                policy=policy,
-                seed=first,
-                callback=send.notice,
-                progress=False,
-            )
-
-        result = search(depot, "auto")
+        result = identify(depot.send, list(COURIERS), **SEARCH, seed=first, callback=depot.notice, progress=False)
     from ramgape.views import print_for_shell
 
     print_for_shell(result, full=explain)
     if result.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
     with waiting("sending as many parcels with every courier"):
-        equal = search(Depot(), "round-robin")
-    needed = f"{float(f'{equal.trials:.2g}'):,.0f}" if equal.goal_reached else f"more than {equal.trials:,}"
-    words = f"{result.trials:,} trials; equal shares would have needed about {needed} for the same certainty."
+        needed = equal_shares(first)
+    about = (
+        f"more than {needed:,.0f}" if needed == MOST_EACH * len(COURIERS) else f"about {float(f'{needed:.2g}'):,.0f}"
+    )
+    words = f"{result.trials:,} trials; equal shares would have needed {about} for the same certainty."
     console.print(f"\n{words}", markup=False, highlight=False)
     if missing is None:
         with waiting("drawing"):
@@ -113,6 +103,22 @@ def demo(
     else:
         console.print(f"\nNo picture: {missing}", markup=False, soft_wrap=True)
     console.print(f"\n{NEXT}")
+
+
+def equal_shares(seed: int) -> int:
+    """How many trials, as many of each courier, the same evidence needs for the same proof; to one in twenty."""
+    import numpy as np
+
+    from ramgape.data.analysis import analyze
+
+    rng = np.random.default_rng(seed)
+    hours = {courier: HOURS * rng.beta(*shape, MOST_EACH) for courier, shape in COURIERS.items()}
+    too_few, enough = 0, MOST_EACH
+    while enough - too_few > 0.05 * enough:
+        count = (too_few + enough) // 2
+        found = analyze({courier: each[:count] for courier, each in hours.items()}, shared=False, **SEARCH)
+        too_few, enough = (too_few, count) if found.result.goal_reached else (count, enough)
+    return enough * len(COURIERS)
 
 
 class Depot:
